@@ -330,7 +330,7 @@ class JournalCopies:
         else:
             _append_all(log, self._iter_entries_checking_macs(self.database.iter_entries(last_common)))
         copy_name = FIRST_COPY_NAME if last_sequence < scan.sequence else SECOND_COPY_NAME
-        kind = MemoryFindingKind.COMPLETED if missing_entries == 1 else MemoryFindingKind.REPAIRED
+        kind = MemoryFindingKind.LAST_ENTRY_COPIED if missing_entries == 1 else MemoryFindingKind.REPAIRED
         self.findings.append(
             MemoryFinding(
                 kind,

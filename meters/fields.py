@@ -1,6 +1,7 @@
 """Typed access to the fields of untrusted JSON.
 
-The functions that read a field raise a ValueError that names it, its value and what was expected.
+The functions that read a field raise a ValueError. It names the field with its value and what was expected, or says
+that the field is missing or that the value around it is not a JSON object.
 """
 
 from collections.abc import Mapping
@@ -47,7 +48,7 @@ def read_hex_field(raw: object, field_name: str) -> bytes:
 
 
 def read_entry_number_field(raw: object, field_name: str) -> int:
-    """Return a JSON object's field that is a journal entry number; 0 is allowed too.
+    """Return a JSON object's field that is a journal entry number; 0 stands for the start, before the first entry.
 
     Raises ``ValueError`` for any other value.
     """

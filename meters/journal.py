@@ -300,7 +300,7 @@ class Journal(JournalView):
                     id=f"{finding.kind}:{self.sequence + 1}:{number}",
                     kind="event",
                     counts={finding.kind: 1},
-                    state=finding.state_until_acknowledged,
+                    state=finding.state_until_fault_raised,
                     record={"code": finding.kind, "where": finding.location, "why": finding.reason},
                 )
             )

@@ -14,16 +14,17 @@ class MemoryFindingKind(StrEnum):
     Each value is the event code in the journal entry that records such a finding.
     """
 
-    COMPLETED = "memory.completed"
+    LAST_ENTRY_COPIED = "memory.completed"
     """After a power loss, only one copy had the last entry; it was written to the other copy too."""
     REPAIRED = "memory.repaired"
     """A copy was damaged, lost or lacked entries; it was rebuilt from the other copy and verified."""
+    #: The event code has an earlier word for the journal head.
     JOURNAL_HEAD_LOST = "memory.anchor_lost"
     """The stored journal head was missing or damaged on a medium."""
     MEDIUM_REPLACED = "memory.medium_replaced"
     """A medium was lost or exchanged, and its content was rebuilt from the other medium."""
     FULL = "memory.full"
-    """A medium was full, and the reserve files on both media were deleted."""
+    """A medium was full. The reserve files on both media were deleted, so that payouts can still be recorded."""
     ARCHIVE_DELAYED = "memory.archive_delayed"
     """The archive could not be written; old entries stay in the copies."""
     MEDIUM_MISSING = "memory.medium_missing"
@@ -42,10 +43,11 @@ class MemoryFinding:
     """The reason, as text."""
 
     @property
-    def state_until_acknowledged(self) -> dict[str, str]:
-        """Return the machine state to set about a replaced medium; empty for other findings.
+    def state_until_fault_raised(self) -> dict[str, str]:
+        """Return the state by which the machine remembers a replaced medium; empty for other findings.
 
-        The machine removes it once it has raised a fault, which a technician must clear.
+        The machine removes the state as soon as it has raised the fault about the medium. The fault then stays until a
+        technician clears it.
         """
         is_replacement = self.kind is MemoryFindingKind.MEDIUM_REPLACED
         return {REPLACED_MEDIUM_KEY: f"{self.location}: {self.reason}"} if is_replacement else {}

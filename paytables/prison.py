@@ -38,7 +38,7 @@ class ImprisonedBet(Bet):
         return self.credits >> max(0, self.times_held_over - 1)
 
     @property
-    def half_stake_credits(self) -> int:
+    def returnable_credits(self) -> int:
         """Return the credits that the player may take back after the last zero: a half of the stake, a quarter, ..."""
         return self.credits >> self.times_held_over
 
@@ -88,7 +88,7 @@ def settle_or_imprison(
             decision_data = {
                 "spot": bet.spot,
                 "staked": bet.credits,
-                "credits": held_bet.half_stake_credits,
+                "credits": held_bet.returnable_credits,
                 "advice": HALF_OPTION,
             }
             answer = yield Decision(
@@ -110,7 +110,7 @@ def settle_partial_return(bet: ImprisonedBet) -> Settlement:
     """Return the settlement of a stake if the player takes a part back instead of leaving all of it in prison."""
     detail = {"part": f"1/{1 << bet.times_held_over}"}
     return Settlement(
-        "half", bet.half_stake_credits, detail, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat
+        "half", bet.returnable_credits, detail, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat
     )
 
 

@@ -49,14 +49,14 @@ class HealthTests:
 
     __slots__ = (
         "_apt_cutoff",
-        "_apt_seen",
+        "_apt_match_count",
         "_apt_value",
         "_apt_window",
         "_last_sample",
         "_name",
         "_rct_cutoff",
         "_run_length",
-        "samples",
+        "sample_count",
     )
 
     def __init__(
@@ -75,10 +75,10 @@ class HealthTests:
         """The number of equal samples in a row, up to the last one."""
         self._apt_value = -1
         """The first sample of the current window, or -1 before the first window."""
-        self._apt_seen = 0
+        self._apt_match_count = 0
         """How often the first sample of the current window has occurred in the window."""
         #: Samples tested since the start.
-        self.samples = 0
+        self.sample_count = 0
 
     def feed(self, samples: bytes) -> None:
         """Test the next samples of the source, in order.
@@ -93,13 +93,13 @@ class HealthTests:
                     f"source {self._name!r} failed the repetition count test: "
                     f"{self._run_length} equal samples in a row"
                 )
-            if self.samples % self._apt_window == 0:
-                self._apt_value, self._apt_seen = sample, 1
+            if self.sample_count % self._apt_window == 0:
+                self._apt_value, self._apt_match_count = sample, 1
             elif sample == self._apt_value:
-                self._apt_seen += 1
-                if self._apt_seen >= self._apt_cutoff:
+                self._apt_match_count += 1
+                if self._apt_match_count >= self._apt_cutoff:
                     raise HealthTestFailed(
-                        f"source {self._name!r} failed the adaptive proportion test: {self._apt_seen} equal "
+                        f"source {self._name!r} failed the adaptive proportion test: {self._apt_match_count} equal "
                         f"samples within {self._apt_window}"
                     )
-            self.samples += 1
+            self.sample_count += 1

@@ -48,7 +48,7 @@ class DrawStep(WordDraws):
     once the service has failed, even for bytes that the step already holds.
     """
 
-    __slots__ = ("_buffer", "_has_ended", "_is_open", "_service", "_used", "generates")
+    __slots__ = ("_buffer", "_has_ended", "_is_open", "_service", "_used_byte_count", "generate_count")
 
     def __init__(self, service: "RandomService") -> None:
         super().__init__(self._take)
@@ -56,10 +56,10 @@ class DrawStep(WordDraws):
         self._is_open = self._has_ended = False
         self._buffer = b""
         """Bytes from the generator that this step has fetched."""
-        self._used = 0
+        self._used_byte_count = 0
         """The number of bytes of the buffer that this step has used."""
-        #: Generates that this step has used.
-        self.generates = 0
+        #: The number of generate calls that this step has made.
+        self.generate_count = 0
 
     def __enter__(self) -> Self:
         if self._has_ended:
@@ -80,15 +80,15 @@ class DrawStep(WordDraws):
             raise StepMisused("a number was drawn outside the step it belongs to")
         if self._service._failure is not None:  # noqa: SLF001 (the step's remaining bytes must not be used)
             self._service._check_in_service()  # noqa: SLF001
-        end = self._used + count
+        end = self._used_byte_count + count
         if end > len(self._buffer):
-            unused_bytes = self._buffer[self._used :]
+            unused_bytes = self._buffer[self._used_byte_count :]
             missing_count = max(count, BYTES_PER_STEP_REQUEST) - len(unused_bytes)
             self._buffer = unused_bytes + self._service._generate(missing_count)  # noqa: SLF001
-            self.generates += 1
-            self._used, end = 0, count
-        taken_bytes = self._buffer[self._used : end]
-        self._used = end
+            self.generate_count += 1
+            self._used_byte_count, end = 0, count
+        taken_bytes = self._buffer[self._used_byte_count : end]
+        self._used_byte_count = end
         return taken_bytes
 
     def _raise_rejection_limit(self, bound: int) -> NoReturn:
@@ -112,21 +112,21 @@ class RandomService:
         "__weakref__",
         "_clock",
         "_current_step",
-        "_cycles",
+        "_cycle_count",
         "_drbg",
         "_failure",
         "_fresh_input",
         "_gatherer",
-        "_generates",
+        "_generate_count",
+        "_generate_count_at_last_test",
         "_last_seeded",
-        "_last_tested",
         "_lock",
         "_on_event",
         "_pid",
         "_policy",
-        "_rejections",
-        "_reseeds",
-        "_steps",
+        "_rejection_count",
+        "_reseed_count",
+        "_step_count",
     )  # fmt: skip
 
     def __init__(
@@ -151,9 +151,9 @@ class RandomService:
         """Why the service is out of service, or None while it works."""
         self._current_step: DrawStep | None = None
         """The step that is open now, or None."""
-        self._generates = self._last_tested = self._reseeds = self._cycles = self._steps = (
-            self._rejections
-        ) = 0
+        self._generate_count = self._generate_count_at_last_test = self._reseed_count = self._cycle_count = (
+            self._step_count
+        ) = self._rejection_count = 0
 
     @classmethod
     def start(
@@ -238,11 +238,11 @@ class RandomService:
         return {
             "state": self.state,
             "mechanism": self._policy.mechanism.value,
-            "steps": self._steps,
-            "generates": self._generates,
-            "rejected_words": self._rejections,
-            "reseeds": self._reseeds,
-            "cycles": self._cycles,
+            "steps": self._step_count,
+            "generates": self._generate_count,
+            "rejected_words": self._rejection_count,
+            "reseeds": self._reseed_count,
+            "cycles": self._cycle_count,
             "since_seeding": self._drbg.reseed_counter,
         }
 
@@ -276,7 +276,7 @@ class RandomService:
                 request_count = 1 + self._generate(1)[0] % _CYCLE_GENERATES_MAX
                 for _ in range(request_count):
                     self._generate(BYTES_PER_STEP_REQUEST)
-                self._cycles += 1
+                self._cycle_count += 1
             pause_us = cycle_min_ms * 1000 + int.from_bytes(self._generate(8)) % (
                 (cycle_max_ms - cycle_min_ms) * 1000 + 1
             )
@@ -294,7 +294,7 @@ class RandomService:
                 self._gatherer.run_start_up_test()
             except Exception as error:  # noqa: BLE001 (after any error nothing may be drawn)
                 self._take_out_of_service(error)
-            self._last_tested = self._generates
+            self._generate_count_at_last_test = self._generate_count
             self._on_event("rng_self_tested", {"self_tests": len(passed_tests)})
             return passed_tests
 
@@ -314,7 +314,7 @@ class RandomService:
             if self._current_step is not None:
                 raise StepMisused("a step was opened inside another; end the first one before")
             self._current_step = step
-            self._steps += 1
+            self._step_count += 1
             try:
                 self._run_due_maintenance()
             except BaseException:
@@ -325,13 +325,13 @@ class RandomService:
         """End the open step of draws and count its rejected words."""
         with self._lock:
             self._current_step = None
-            self._rejections += step.rejections
+            self._rejection_count += step.rejection_count
 
     def _run_due_maintenance(self) -> None:
         """Run the self-test and the reseed if the policy's interval for them has passed."""
         policy = self._policy
         test_interval = policy.self_test_every_generates
-        if test_interval and self._generates - self._last_tested >= test_interval:
+        if test_interval and self._generate_count - self._generate_count_at_last_test >= test_interval:
             self.run_self_test()
         if policy.prediction_resistance:
             self._reseed("prediction_resistance")
@@ -348,9 +348,9 @@ class RandomService:
         except Exception as error:  # noqa: BLE001 (as above)
             self._take_out_of_service(error)
         self._last_seeded = self._clock()
-        self._reseeds += 1
+        self._reseed_count += 1
         self._on_event(
-            "rng_reseeded", {"reason": reason, "reseeds": self._reseeds, "generates": generate_count}
+            "rng_reseeded", {"reason": reason, "reseeds": self._reseed_count, "generates": generate_count}
         )
 
     def _generate(self, count: int) -> bytes:
@@ -364,7 +364,7 @@ class RandomService:
                 output = self._drbg.generate(count, fresh_input)
             except Exception as error:  # noqa: BLE001 (as above)
                 self._take_out_of_service(error)
-            self._generates += 1
+            self._generate_count += 1
             return output
 
     def _check_in_service(self) -> None:

@@ -29,7 +29,10 @@ RAISE_SPOT: Final = "raise"
 
 
 class RedDogBet(BankBet):
-    """The only bet of red dog. ``spreads`` are the odds for single spreads, ``pays`` for every other spread."""
+    """The only bet of red dog.
+
+    The key ``spreads`` has the odds for the spreads that it lists, ``pays`` the odds for every other spread.
+    """
 
     odds_by_spread: dict[Annotated[int, Field(ge=1, le=_RANK_COUNT - 2)], WrittenOdds] = Field(
         alias="spreads"
@@ -48,14 +51,17 @@ class RedDogBet(BankBet):
 
     def format_pay_texts(self) -> Mapping[str, Sequence[str]]:
         """Return, by language, one line per spread of the cards with what it pays."""
-        spread = {"en": "spread {0}: {1}", "fr": "écart de {0} : {1}"}
+        spread_text = {"en": "spread {0}: {1}", "fr": "écart de {0} : {1}"}
         more_text = {"en": "more: {0}", "fr": "davantage : {0}"}
-        triple = {"en": "three of a rank: {0}", "fr": "trois cartes d'un rang : {0}"}
+        triple_text = {"en": "three of a rank: {0}", "fr": "trois cartes d'un rang : {0}"}
         return {
             language: [
-                *(spread[language].format(n, odds.text) for n, odds in sorted(self.odds_by_spread.items())),
+                *(
+                    spread_text[language].format(n, odds.text)
+                    for n, odds in sorted(self.odds_by_spread.items())
+                ),
                 more_text[language].format(self.odds.text),
-                triple[language].format(self.triple_odds.text),
+                triple_text[language].format(self.triple_odds.text),
             ]
             for language in ("en", "fr")
         }
@@ -97,7 +103,10 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         return 1
 
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
-        """Play a round: deal two cards, let the seats raise if there is a spread, deal the third, settle."""
+        """Play a round: deal two cards, let the seats raise if there is a spread, and settle.
+
+        A third card is dealt before the settlement unless the first two are in sequence.
+        """
         shoe_rules, bet_terms = self.definition.shoe, self.definition.ante
         shoe, cues = open_shoe(shoe_rules, self.table, draw)
         yield from cues
@@ -110,6 +119,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
             for bet in bets:
                 raise_bet = Bet(RAISE_SPOT, bet.credits, bet.seat)
                 prompt = _build_display(cards, spread)
+                # The cards are open to all, but another seat's decision is shown without advice.
                 if can_see_seat_cards(bet.seat, viewer):
                     prompt["advice"] = self._find_advice(spread)
                 decision = Decision("red-dog", ("stand", "raise"), prompt, {"raise": raise_bet}, bet.seat)
@@ -134,9 +144,13 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
     def raised_spreads(self) -> frozenset[int]:
         """Return the spreads for which a raise has a positive expectation, if the shoe is fresh."""
         decks, bet_terms = self.definition.shoe.deck_count, self.definition.ante
-        chance_by_spread = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANK_COUNT - 1)}
+        win_probability_by_spread = {
+            n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANK_COUNT - 1)
+        }
         return frozenset(
-            n for n, chance in chance_by_spread.items() if chance * (1 + bet_terms.find_odds(n).net) > 1
+            n
+            for n, probability in win_probability_by_spread.items()
+            if probability * (1 + bet_terms.find_odds(n).net) > 1
         )
 
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
@@ -144,7 +158,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         return self._iter_cases(wager, self.raised_spreads)
 
     def iter_every_case(self, wager: Wager) -> Iterable[WeightedResult]:
-        """Return every case of a red dog round twice: with a raise, and without one."""
+        """Return the cases of a red dog round with a raise wherever it is possible, then those without any raise."""
         all_spreads = frozenset(range(1, _RANK_COUNT - 1))
         return (*self._iter_cases(wager, all_spreads), *self._iter_cases(wager, frozenset()))
 

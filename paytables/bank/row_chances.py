@@ -28,22 +28,22 @@ RowSumWays = Sequence[Sequence[int]]
 
 
 @cache
-def compute_equal_row_chances(decks: int) -> tuple[Fraction, Fraction]:
-    """Return the chances that both rows of trente et quarante end on the same point, and both on 31.
+def compute_equal_row_probabilities(decks: int) -> tuple[Fraction, Fraction]:
+    """Return the probabilities that both rows of trente et quarante end on the same point, and both on 31.
 
     The shoe is fresh, of ``decks`` decks.
     """
-    return compute_equal_row_chances_for_counts(
+    return compute_equal_row_probabilities_for_counts(
         {value: (16 if value == _TEN_VALUE else 4) * decks for value in range(1, _TEN_VALUE + 1)}
     )
 
 
-def compute_equal_row_chances_for_counts(counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
-    """Return the chances that both rows of trente et quarante end on the same point, and both on 31.
+def compute_equal_row_probabilities_for_counts(counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
+    """Return the probabilities that both rows of trente et quarante end on the same point, and both on 31.
 
     ``counts`` has the number of cards of each value, 1 to 10; they must be enough for two rows.
     """
-    return _RowPairCount(counts).compute_chances()
+    return _RowPairCount(counts).compute_probabilities()
 
 
 def _find_row_length_bound(counts: Mapping[int, int], sum_max: int) -> int:
@@ -79,7 +79,7 @@ class _RowPairCount:
         self.polynomial_bits = self.coefficient_bits
         """The width in bits of the coefficients of all powers of t beside one power of u in a packed cell."""
 
-    def compute_chances(self) -> tuple[Fraction, Fraction]:
+    def compute_probabilities(self) -> tuple[Fraction, Fraction]:
         """Return the probabilities that both rows of trente et quarante end on the same point, and that both end on 31.
 
         Card values are added from ten down to the ace. ``open_cells`` are rows whose last card is not chosen yet;
@@ -119,9 +119,9 @@ class _RowPairCount:
                         ended_cells[a + shift][b + shift] += self._count_last_card_choices(open_cells[a][b])
         open_cells, ended_cells = self._repack_cells(self.row_length_bound + 1, open_cells, ended_cells)
         refait_cell = self._count_last_card_choices(self._count_ways_with_aces(open_cells, LOWEST_ROW_TOTAL))
-        return self._compute_chance(
+        return self._compute_probability(
             self._count_ways_with_aces(ended_cells, HIGHEST_ROW_TOTAL) + refait_cell
-        ), self._compute_chance(refait_cell)
+        ), self._compute_probability(refait_cell)
 
     def _repack_cells(self, cards: int, *grids: list[list[int]]) -> list[list[list[int]]]:
         """Return the cells of trente et quarante rows repacked with room for more cards.
@@ -214,7 +214,7 @@ class _RowPairCount:
             for first_count, second_count, ways in self._iter_terms(cell)
         )
 
-    def _compute_chance(self, cell: int) -> Fraction:
+    def _compute_probability(self, cell: int) -> Fraction:
         """Return the probability that the rows are dealt in one of the ways that a packed cell counts.
 
         Every order of the cards before the rows' last ones counts.

@@ -247,9 +247,9 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             if BANK_SPOT in stakes
             else []
         )
-        total = comb(sum(counts), _CARDS_PER_HAND)
+        hand_count = comb(sum(counts), _CARDS_PER_HAND)
         for hand in combinations_with_replacement(range(len(counts)), _CARDS_PER_HAND):
-            hand_chance = Fraction(_count_ways(counts, hand), total)
+            hand_chance = Fraction(_count_ways(counts, hand), hand_count)
             stand_chances, draw_chances = _compute_chances(hand, decks)
             chances = draw_chances if choose_option(hand) == DRAW_OPTION else stand_chances
             for result, chance in chances.items():

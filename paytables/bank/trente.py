@@ -6,9 +6,9 @@ Equal rows decide nothing, except 31 and 31, the refait: the player takes half o
 of it in prison (art. 8.2); an insured stake is returned in full.
 
 Where the rules leave a choice, this implementation does the following: a coup that decides nothing leaves a
-stake in prison unchanged, and returns an insurance with its stake; a stake can be insured if one per cent of
-it is whole credits. If the stop card comes before the point is known, every new bet is returned, stakes in prison
-stay there, and the cards are shuffled.
+stake in prison unchanged, and returns an insurance with its stake; a stake can be insured if the cost of the
+insurance, a percentage of the stake, is whole credits. If the stop card comes before both rows are complete,
+every new bet is returned, stakes in prison stay there, and the cards are shuffled.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from pydantic import Field
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe, read_shoe
-from paytables.bank.row_chances import compute_equal_row_chances
+from paytables.bank.row_chances import compute_equal_row_probabilities
 from paytables.bank.rules import BankRules, HandDescriptions, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import STANDARD_DECK_SIZES, Card, Shoe, format_card, get_rank, is_red
@@ -67,7 +67,7 @@ ROW_NAMES: Final[tuple[RowColour, RowColour]] = ("black", "red")
 class TrenteShoeRules(ShoeRules):
     """The shoe of trente et quarante (``[shoe]``): six decks.
 
-    A stop card lies before the last five cards, or there is none if a shuffling machine deals.
+    A stop card lies before the last ``cards_behind_stop_card`` cards, or there is none if a shuffling machine deals.
     """
 
     deck_count: Annotated[int, Field(strict=True, ge=1, le=8)] = Field(default=6, alias="decks")
@@ -179,7 +179,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     @property
     def cards_needed_for_round(self) -> int:
-        """Return 1: the stop card ends a coup, and a full shoe always suffices for one."""
+        """Return 1, because a coup need not fit: the stop card ends it early, and a full shoe is enough for any."""
         return 1
 
     def list_bets(self) -> tuple[SimpleChanceBet, ...]:
@@ -297,12 +297,10 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 bet, coup, is_insured=(bet.seat, bet.spot + INSURANCE_SPOT_SUFFIX) in insured_spots
             )
 
-        staying_bets = yield from settle_or_imprison(bets, decide_bet, display, "refait")
+        held_bets = yield from settle_or_imprison(bets, decide_bet, display, "refait")
         return Outcome(
             display=display,
-            table_state=_build_table_state(
-                build_table_after_round(shoe_rules, shoe, self.table), staying_bets
-            ),
+            table_state=_build_table_state(build_table_after_round(shoe_rules, shoe, self.table), held_bets),
         )
 
     def decide_bet(self, bet: ImprisonedBet, coup: TrenteCoup, *, is_insured: bool) -> BetResult:
@@ -323,9 +321,10 @@ class TrenteRules(BankRules[TrenteDefinition]):
             return settle_push(bet, "insured"), None
         if not winning_chances:
             bet_after_refait = replace(bet, times_held_over=bet.times_held_over + 1)
-            return settle_partial_return(
-                bet_after_refait
-            ), bet_after_refait if bet_after_refait.can_stay else None
+            return (
+                settle_partial_return(bet_after_refait),
+                bet_after_refait if bet_after_refait.can_stay else None,
+            )
         if bet.times_held_over:
             return settle_imprisoned_stake(bet, is_won=bet_terms.simple_chance in winning_chances), None
         return settle_bet(bet, bet_terms.odds if bet_terms.simple_chance in winning_chances else None), None
@@ -341,15 +340,20 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return [settlement for settlement, _ in results if settlement is not None]
 
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
-        """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup.
+        """Return every kind of coup from a fresh shoe, with the settlements of the wager in that coup.
 
-        Both rows have the same chance to win, and the first card is as likely red as black.
+        Both rows are equally likely to win, and the first card is as likely red as black.
         """
         bets = [ImprisonedBet(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
-        tie, refait = compute_equal_row_chances(self.definition.shoe.deck_count)
+        equal_rows_probability, refait_probability = compute_equal_row_probabilities(
+            self.definition.shoe.deck_count
+        )
         for coup in _DISTINCT_COUPS:
-            chance = {"refait": refait, "tie": tie - refait}.get(coup.result, (1 - tie) / 4)
-            yield WeightedResult(chance, self._settle_coup(bets, coup))
+            probability = {
+                "refait": refait_probability,
+                "tie": equal_rows_probability - refait_probability,
+            }.get(coup.result, (1 - equal_rows_probability) / 4)
+            yield WeightedResult(probability, self._settle_coup(bets, coup))
 
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits a coup can return, stakes in prison included."""
@@ -386,12 +390,15 @@ class TrenteRules(BankRules[TrenteDefinition]):
         ]
         if not prison_bets:
             return figures
-        _, refait = compute_equal_row_chances(self.definition.shoe.deck_count)
-        prison_gain_credits = sum(
-            (refait * (self._compute_prison_mean(bet) - bet.half_stake_credits) for bet in prison_bets),
+        _, refait_probability = compute_equal_row_probabilities(self.definition.shoe.deck_count)
+        prison_difference_credits = sum(
+            (
+                refait_probability * (self._compute_prison_mean(bet) - bet.returnable_credits)
+                for bet in prison_bets
+            ),
             Fraction(0),
         )
-        worst_rtp = figures.rtp + prison_gain_credits / figures.cost_credits
+        worst_rtp = figures.rtp + prison_difference_credits / figures.cost_credits
         prison_note = (
             f"with every stake left in prison {format_percent(worst_rtp)} %, "
             "its later coups counted as of a fresh shoe"
@@ -400,15 +407,19 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     def _compute_prison_mean(self, bet: ImprisonedBet) -> Fraction:
         """Return the mean return of a stake that its player leaves in prison as long as the rules allow."""
-        tie, refait = compute_equal_row_chances(self.definition.shoe.deck_count)
+        equal_rows_probability, refait_probability = compute_equal_row_probabilities(
+            self.definition.shoe.deck_count
+        )
         bet_after_refait = replace(bet, times_held_over=bet.times_held_over + 1)
         later_mean = (
             self._compute_prison_mean(bet_after_refait)
             if bet_after_refait.can_stay
-            else Fraction(bet_after_refait.half_stake_credits)
+            else Fraction(bet_after_refait.returnable_credits)
         )
         # coups with equal rows other than the refait decide nothing, so they do not count
-        return ((1 - tie) / 2 * bet.stake_credits + refait * later_mean) / (1 - tie + refait)
+        return ((1 - equal_rows_probability) / 2 * bet.stake_credits + refait_probability * later_mean) / (
+            1 - equal_rows_probability + refait_probability
+        )
 
 
 #: One coup of each kind: black or red with colour or inverse, equal rows, the refait.

@@ -111,6 +111,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
                 yield _settle_main_bet(seat_bets[MAIN_SPOT], self.definition.main_bet, comparison)
                 continue
             war_bet = Bet(WAR_SPOT, seat_bets[MAIN_SPOT].credits, seat)
+            # All cards are open, but another seat's decision is shown without advice.
             prompt = _build_display(hands, viewer) | (
                 {"advice": "war"} if can_see_seat_cards(seat, viewer) else {}
             )
@@ -132,8 +133,8 @@ class WarRules(SeatedBankRules[WarDefinition]):
 
     def _settle_tie_bet(self, bet: Bet, comparison: int) -> Settlement:
         """Return the settlement of the bet on a tie; ``comparison`` is 0 if the first cards have equal ranks."""
-        tie = self.definition.tie_bet
-        return settle_bet(bet, tie.odds if tie is not None and comparison == 0 else None)
+        tie_bet = self.definition.tie_bet
+        return settle_bet(bet, tie_bet.odds if tie_bet is not None and comparison == 0 else None)
 
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a war wager if the player always goes to war on a tie."""
@@ -152,32 +153,36 @@ class WarRules(SeatedBankRules[WarDefinition]):
         deck_count = self.definition.shoe.deck_count
         card_count, cards_per_rank = 52 * deck_count, 4 * deck_count
         bets = {bet.spot: bet for bet in wager.bets}
-        equal_chance = Fraction(cards_per_rank - 1, card_count - 1)
+        tie_probability = Fraction(cards_per_rank - 1, card_count - 1)
         for comparison in (1, -1):
             settlements = [self._settle_first_cards(bet, comparison) for bet in bets.values()]
-            yield WeightedResult((1 - equal_chance) / 2, settlements)
+            yield WeightedResult((1 - tie_probability) / 2, settlements)
         if MAIN_SPOT not in bets or surrenders:
             settlements = [
                 _settle_surrender(bet) if bet.spot == MAIN_SPOT else self._settle_first_cards(bet, 0)
                 for bet in bets.values()
             ]
-            yield WeightedResult(equal_chance, settlements)
+            yield WeightedResult(tie_probability, settlements)
             return
         # the two second cards are equal: both of one of the 12 other ranks, or of the rank of the first cards
         cards_left = card_count - 2
-        second_tie_chance = Fraction(
+        second_tie_probability = Fraction(
             12 * cards_per_rank * (cards_per_rank - 1) + (cards_per_rank - 2) * (cards_per_rank - 3),
             cards_left * (cards_left - 1),
         )
-        second_win_chance = (1 - second_tie_chance) / 2
+        second_win_probability = (1 - second_tie_probability) / 2
         tie_settlements = [self._settle_first_cards(bets[TIE_SPOT], 0)] if TIE_SPOT in bets else []
         war_bet = Bet(WAR_SPOT, bets[MAIN_SPOT].credits)
-        for comparison, chance in ((1, second_win_chance), (-1, second_win_chance), (0, second_tie_chance)):
+        for comparison, probability in (
+            (1, second_win_probability),
+            (-1, second_win_probability),
+            (0, second_tie_probability),
+        ):
             settlements = [
                 *tie_settlements,
                 *_settle_war(bets[MAIN_SPOT], war_bet, self.definition.main_bet, comparison),
             ]
-            yield WeightedResult(equal_chance * chance, settlements, added_credits=war_bet.credits)
+            yield WeightedResult(tie_probability * probability, settlements, added_credits=war_bet.credits)
 
     def _settle_first_cards(self, bet: Bet, comparison: int) -> Settlement:
         """Return the settlement of the main bet, or of the bet on the tie, by the first cards.

@@ -3,7 +3,7 @@
 The dealer's hands are enumerated as counts of cards, each with the number of orders that lead to it; the
 number of ways to draw one from a shoe is a product of falling factorials. Example: two sixes and a nine come from a
 shoe with 24 cards of each value in 24 * 23 * 24 ways for each order. Counts of hands of a given length are below 2^63,
-which is checked with the full shoe before anything is multiplied.
+which is checked for the full shoe, in Python's integers, before numpy multiplies them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def list_final_hands(
     Each hand is: the counts of the cards drawn, the number of orders in which they can be drawn, and the
     result (0 to 4 for the totals 17 to 21, 5 for a bust).
     """
-    way_count_by_end: dict[tuple[CardCounts, int], int] = defaultdict(int)
+    way_count_by_result: dict[tuple[CardCounts, int], int] = defaultdict(int)
     unfinished_hands: dict[CardCounts, int] = {(0,) * TEN_VALUE: 1}
     while unfinished_hands:
         still_unfinished: dict[CardCounts, int] = defaultdict(int)
@@ -66,16 +66,17 @@ def list_final_hands(
                 if house.should_dealer_draw(values):
                     still_unfinished[drawn_after] += ways
                 else:
-                    way_count_by_end[drawn_after, min(best_total, BEST_HAND_TOTAL + 1) - 17] += ways
+                    way_count_by_result[drawn_after, min(best_total, BEST_HAND_TOTAL + 1) - 17] += ways
         unfinished_hands = still_unfinished
-    return [(drawn, ways, result) for (drawn, result), ways in way_count_by_end.items()]
+    return [(drawn, ways, result) for (drawn, result), ways in way_count_by_result.items()]
 
 
 class DealerFinalHands:
-    """The dealer's final hands after one first card, and the value of standing against them.
+    """The dealer's final hands after one first card, and the player's net result of standing against them.
 
-    The value is also computed for shoes from which further cards are missing. A value is wins minus losses, counted in
-    orders of ``drawn_cards_max`` cards from the shoe, or of all its cards if it has fewer.
+    The net result is also computed for shoes from which further cards are missing. Its unit is one ordered draw of
+    ``drawn_cards_max`` cards, or of all cards if the shoe has fewer: it is the number of such draws in which the player
+    wins, minus the number in which the player loses.
     """
 
     def __init__(self, house: AnalysedHouseRules, up_card_value: int, shoe: ShoeCounts) -> None:
@@ -87,13 +88,13 @@ class DealerFinalHands:
         """The largest number of cards that the dealer can draw after the first one."""
         self.blackjack_card_value = {ACE_VALUE: TEN_VALUE, TEN_VALUE: ACE_VALUE}.get(up_card_value)
         """The card value that makes a blackjack with the dealer's first card, or None."""
-        fall_lengths = max(3, 1 + max(max(drawn) for drawn, _, _ in self.final_hands))
-        self._falls = np.zeros((fall_lengths, max(self.card_counts) + 1), dtype=np.int64)
-        """The falling factorials of the numbers of cards, by number of cards drawn and available."""
-        for times in range(fall_lengths):
+        factor_count_limit = max(3, 1 + max(max(drawn) for drawn, _, _ in self.final_hands))
+        self._falling_factorials = np.zeros((factor_count_limit, max(self.card_counts) + 1), dtype=np.int64)
+        """The falling factorials, by number of cards drawn and number of cards available."""
+        for times in range(factor_count_limit):
             for number in range(max(self.card_counts) + 1):
-                value = compute_falling_factorial(number, times)
-                self._falls[times, number] = value if value < 1 << 63 else -1
+                factorial = compute_falling_factorial(number, times)
+                self._falling_factorials[times, number] = factorial if factorial < 1 << 63 else -1
         way_count_by_length: dict[int, int] = defaultdict(int)
         for drawn_counts, ways, _ in self.final_hands:
             value_ways = [
@@ -103,41 +104,49 @@ class DealerFinalHands:
         if max(way_count_by_length.values()) >= 1 << 63:
             raise AnalysisError("blackjack: the dealer's hands are too many to be counted in 63 bits")
 
-    def compute_standing_values(self, removed: Ints, total: Ints) -> list[int]:
-        """Return the value of standing for each row of ``removed``: wins minus losses, in orders of cards.
+    def compute_standing_nets(self, removed_counts: Ints, stand_classes: Ints) -> list[int]:
+        """Return the net result of standing, wins minus losses in ordered draws, for each row of ``removed_counts``.
 
         A row counts the cards that are missing from the shoe in addition to the dealer's first card, by card
-        value. ``total`` is the class of the player's total in each row (0 to ``STAND_CLASS_COUNT`` - 1). Rounds
-        in which the dealer has a blackjack are not counted.
+        value. ``stand_classes`` has the class of the player's total for each row (0 to ``STAND_CLASS_COUNT`` - 1).
+        Rounds in which the dealer has a blackjack are not counted.
         """
-        remaining_cards = np.array(self.card_counts, dtype=np.int64) - removed
+        remaining_cards = np.array(self.card_counts, dtype=np.int64) - removed_counts
         if (remaining_cards < 0).any():
             raise AnalysisError("blackjack: more cards are removed from the shoe than it contains")
-        way_count_by_end = np.zeros(
+        way_count_by_result = np.zeros(
             (DEALER_RESULT_COUNT, self.drawn_cards_max + 1, len(remaining_cards)), dtype=np.int64
         )
         columns = [np.ascontiguousarray(column) for column in remaining_cards.T]
         # most hands draw at most two cards of a value, so these falling factorials are looked up once
-        falls_up_to_two = [[self._falls[times][column] for times in range(3)] for column in columns]
-        for drawn_counts, ways, end in self.final_hands:
+        factorials_up_to_two = [
+            [self._falling_factorials[times][column] for times in range(3)] for column in columns
+        ]
+        for drawn_counts, ways, result in self.final_hands:
             dealer_ways = None
             for n, times in enumerate(drawn_counts):
                 if times:
-                    value_ways = falls_up_to_two[n][times] if times < 3 else self._falls[times][columns[n]]
+                    value_ways = (
+                        factorials_up_to_two[n][times]
+                        if times < 3
+                        else self._falling_factorials[times][columns[n]]
+                    )
                     dealer_ways = value_ways * ways if dealer_ways is None else dealer_ways * value_ways
-            way_count_by_end[end, sum(drawn_counts)] += dealer_ways
-        cards = remaining_cards.sum(axis=1)
-        return self._count_wins_minus_losses(way_count_by_end, cards, total)
+            way_count_by_result[result, sum(drawn_counts)] += dealer_ways
+        cards_left = remaining_cards.sum(axis=1)
+        return self._count_wins_minus_losses(way_count_by_result, cards_left, stand_classes)
 
-    def _count_wins_minus_losses(self, way_count_by_end: Ints, cards: Ints, total: Ints) -> list[int]:
+    def _count_wins_minus_losses(
+        self, way_count_by_result: Ints, cards_left: Ints, stand_classes: Ints
+    ) -> list[int]:
         """Return the player's wins minus losses for each row of removed cards, over all dealer hands.
 
-        ``way_count_by_end[end, length]`` counts the dealer's hands by result and number of cards, for each row.
-        ``cards`` is the number of cards left in the shoe, for each row.
+        ``way_count_by_result[result, length]`` counts the dealer's hands by result and number of cards, for each row.
+        ``cards_left`` is the number of cards left in the shoe, for each row.
         """
-        differences: Ints = np.zeros(len(cards), dtype=object)
-        sizes = sorted(set(cards.tolist()))
-        size_indexes = np.searchsorted(np.array(sizes), cards)
+        differences: Ints = np.zeros(len(cards_left), dtype=object)
+        sizes = sorted(set(cards_left.tolist()))
+        size_indexes = np.searchsorted(np.array(sizes), cards_left)
         for length in range(1, self.drawn_cards_max + 1):
             continuation_ways = [
                 compute_falling_factorial(size - length, min(self.drawn_cards_max, size) - length)
@@ -145,9 +154,9 @@ class DealerFinalHands:
             ]
             weights = np.array(continuation_ways, dtype=object)[size_indexes]
             for stand_class in range(STAND_CLASS_COUNT):
-                rows_of_class = np.flatnonzero(total == stand_class)
-                ways_of_result = way_count_by_end[:, length, rows_of_class]
-                # result 0 is a dealer's 17, class 1 a player's 17: the dealer loses with a lower total or a bust
+                rows_of_class = np.flatnonzero(stand_classes == stand_class)
+                ways_of_result = way_count_by_result[:, length, rows_of_class]
+                # result r of the dealer ties with class r + 1: the dealer loses with a lower total or a bust
                 net = (
                     ways_of_result[: max(stand_class - 1, 0)].sum(axis=0)
                     + ways_of_result[DEALER_RESULT_COUNT - 1]

@@ -160,7 +160,7 @@ class SolvedRound:
                 if compute_falling_factorial(split.cards_left, n)
             ]
         shoes = list(dict.fromkeys(shoes))
-        self._standing_values = self._compute_standing_values(shoes)
+        self._standing_nets = self._compute_standing_nets(shoes)
         """The net results of standing, by the cards missing from the shoe and the player's total."""
         self.tree = self._build_tree(0, 0)
         """The hands that follow one another, from the empty hand on, if no pair is split."""
@@ -242,7 +242,7 @@ class SolvedRound:
             hands = [hand for hand in hands if self.hand_values[hand].card_count <= 2]
         return [(hand, hand + cards_out) for hand in hands if is_part_of_hand(hand + cards_out, full_shoe)]
 
-    def _compute_standing_values(self, shoes: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    def _compute_standing_nets(self, shoes: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """Return wins minus losses of standing in blackjack, by the cards out of the shoe and the class of the total.
 
         ``shoes`` has the ``pair`` and ``missing_cards`` (see :meth:`_build_tree`) of each shoe that occurs.
@@ -256,9 +256,7 @@ class SolvedRound:
             cards_out[:, None] >> PACKED_COUNT_BITS * np.arange(TEN_VALUE) & PACKED_COUNT_MAX
         )
         stand_classes: Ints = np.array([stand_class for _, stand_class in rows], dtype=np.int64)
-        return dict(
-            zip(rows, self.dealer.compute_standing_values(removed_counts, stand_classes), strict=True)
-        )
+        return dict(zip(rows, self.dealer.compute_standing_nets(removed_counts, stand_classes), strict=True))
 
     def _build_tree(self, pair: int, missing_cards: int) -> HandNodes:
         """Return the number of card orders that lead to each blackjack hand, by packed hand.
@@ -286,12 +284,12 @@ class SolvedRound:
                 blackjack_ways = (
                     hand_ways * count_cards_left(blackjack_card - 1, removed_cards) * ways_after_card
                 )
-            standing_value = self._standing_values[removed_cards, max(hand_value.best_total - 16, 0)]
+            standing_net = self._standing_nets[removed_cards, max(hand_value.best_total - 16, 0)]
             tree[hand] = HandNode(
                 hand_ways * all_ways - blackjack_ways,
                 blackjack_ways,
                 blackjack_ways,
-                hand_ways * standing_value * ways_after_dealer,
+                hand_ways * standing_net * ways_after_dealer,
             )
             for value_index, child in hand_value.hands_after_card:
                 # a product of falling factorials, the same in whatever order the cards of the child are drawn

@@ -1,10 +1,10 @@
 """Poker hand rankings: one implementation for hands of two to five cards, by the rules of each game.
 
-A :class:`RankingRules` is data: how many cards count, the categories from highest to lowest, the order of
-the straight that begins with an ace, and what is wild. A strength is an integer that is larger for the better
-hand and equal for equal hands: ``category << 20``, then up to five nibbles of ranks in the order in which
-they decide. :class:`HandRanking` evaluates single hands, or the best hand of more cards, with small tables that fill
-on demand; laboratories build complete tables with it (:mod:`paytables.cards.subsets`).
+A :class:`RankingRules` is data: how many cards count, the categories from highest to lowest, the position of
+the straight that begins with an ace among the straights, and what is wild. A strength is an integer that is larger
+for the better hand and equal for equal hands: ``category << 20``, then up to five nibbles of ranks in the order in
+which they decide. :class:`HandRanking` evaluates single hands, or the best hand of more cards, with small tables that
+fill on demand; laboratories build complete tables with it (:mod:`paytables.cards.subsets`).
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ HAND_CATEGORIES: Final = (
 JOKER_RANK: Final = 13
 #: Bits below the category in a strength.
 _CATEGORY_SHIFT: Final = 20
-#: The category of each pattern of equal ranks.
+#: The category by shape: how many cards have each rank that occurs more than once, descending.
 _CATEGORY_BY_SHAPE: Final[dict[tuple[int, ...], str]] = {
     (5,): "five-of-a-kind",
     (4,): "four-of-a-kind",
@@ -55,7 +55,7 @@ class RankingRules:
     categories: tuple[str, ...] = HAND_CATEGORIES
     """The categories from the highest to the lowest."""
     ace_low_straight: Literal["lowest", "second"] = "lowest"
-    """The order of the straight that begins with an ace: the lowest, or second only to A-K-Q-J-10 (pai gow)."""
+    """The position of the straight that begins with an ace: the lowest, or second only to A-K-Q-J-10 (pai gow)."""
     wild_ranks: tuple[int, ...] = ()
     """The ranks of the wild cards; 13 is the joker."""
     are_wilds_bugs: bool = False
@@ -98,10 +98,10 @@ def find_category_of_strength(strength: int, ranking_rules: RankingRules = FIVE_
 
 
 def unpack_ranks(strength: int) -> tuple[int, ...]:
-    """Return the five numbers in a strength that order hands of the same category, the most important first.
+    """Return the five numbers in a strength that decide between hands of one category, the most important first.
 
     They are the ranks of pairs and other sets, then the ranks of single cards. For a straight, the first number
-    is its order among straights.
+    is its position among straights, 0 for the lowest.
     """
     return tuple(strength >> shift & 15 for shift in (16, 12, 8, 4, 0))
 
@@ -111,13 +111,13 @@ class HandRanking:
 
     def __init__(self, ranking_rules: RankingRules) -> None:
         self.rules = ranking_rules
-        self._order_by_category = {name: n for n, name in enumerate(reversed(ranking_rules.categories))}
+        self._number_by_category = {name: n for n, name in enumerate(reversed(ranking_rules.categories))}
         """The number of each category in ascending order, 0 for the lowest."""
         self._strength_by_ranks: dict[tuple[int, ...], int] = {}
         self._flush_strength_by_mask: dict[tuple[int, int], int] = {}
         """Flush strengths computed so far, by (ranks held in one suit as bits, number of wild cards)."""
         self._has_flush_categories = bool(
-            {"flush", "straight-flush", "royal-flush"} & self._order_by_category.keys()
+            {"flush", "straight-flush", "royal-flush"} & self._number_by_category.keys()
         )
         """Whether any category needs cards of one suit."""
 
@@ -174,7 +174,7 @@ class HandRanking:
         best_strength = -1
         for substitutes in combinations_with_replacement(range(13), wild_count):
             strength = self._compute_natural_strength([*natural_ranks, *substitutes])
-            is_straight = strength >> _CATEGORY_SHIFT == self._order_by_category.get("straight")
+            is_straight = strength >> _CATEGORY_SHIFT == self._number_by_category.get("straight")
             if is_straight or not self.rules.are_wilds_bugs or all(rank == ACE_RANK for rank in substitutes):
                 best_strength = max(best_strength, strength)
         return best_strength
@@ -185,23 +185,23 @@ class HandRanking:
         groups = sorted(((count, rank) for rank, count in Counter(ranks).items()), reverse=True)
         shape = tuple(count for count, _ in groups if count > 1)
         deciding_ranks = [rank for _, rank in groups]
-        if not shape and "straight" in self._order_by_category:
-            straight_order = self._order_by_straight_mask.get(sum(1 << rank for rank in ranks))
-            if straight_order is not None:
-                return self._encode_strength("straight", [straight_order])
+        if not shape and "straight" in self._number_by_category:
+            straight_position = self._position_by_straight_mask.get(sum(1 << rank for rank in ranks))
+            if straight_position is not None:
+                return self._encode_strength("straight", [straight_position])
         return self._encode_strength(_CATEGORY_BY_SHAPE[shape], deciding_ranks)
 
     def _find_best_flush_strength(self, rank_mask: int, wild_count: int) -> int:
         """Return the strength of the best flush of the ranks in ``rank_mask`` and ``wild_count`` wild cards, or 0."""
         best_strength = 0
         size = self.rules.hand_size
-        for straight_mask, straight_order in self._order_by_straight_mask.items():
+        for straight_mask, straight_position in self._position_by_straight_mask.items():
             if size - (rank_mask & straight_mask).bit_count() <= wild_count:
                 is_royal = (
-                    "royal-flush" in self._order_by_category and straight_mask == self._highest_straight_mask
+                    "royal-flush" in self._number_by_category and straight_mask == self._highest_straight_mask
                 )
                 category = "royal-flush" if is_royal else "straight-flush"
-                best_strength = max(best_strength, self._encode_strength(category, [straight_order]))
+                best_strength = max(best_strength, self._encode_strength(category, [straight_position]))
         # each wild card becomes the highest rank that the flush does not have yet
         for _ in range(wild_count):
             rank_mask |= 1 << next(rank for rank in range(ACE_RANK, -1, -1) if not rank_mask >> rank & 1)
@@ -211,8 +211,8 @@ class HandRanking:
         return max(best_strength, self._encode_strength("flush", ranks_descending[:size]))
 
     def _encode_strength(self, category: str, deciding_ranks: Sequence[int]) -> int:
-        """Return the strength of a category; ``deciding_ranks`` order hands of the same category."""
-        strength = self._order_by_category[category]
+        """Return the strength of a category; ``deciding_ranks`` decide between hands of one category."""
+        strength = self._number_by_category[category]
         for n in range(5):
             strength = strength << 4 | (deciding_ranks[n] if n < len(deciding_ranks) else 0)
         return strength
@@ -223,16 +223,16 @@ class HandRanking:
         return ((1 << self.rules.hand_size) - 1) << (len(RANK_LETTERS) - self.rules.hand_size)
 
     @cached_property
-    def _order_by_straight_mask(self) -> dict[int, int]:
-        """Return the order of each straight among all, 0 for the lowest, by the bit mask of its card ranks."""
+    def _position_by_straight_mask(self) -> dict[int, int]:
+        """Return the position of each straight among all, 0 for the lowest, by the bit mask of its card ranks."""
         size = self.rules.hand_size
         lowest_mask = (1 << size) - 1  # the straight that begins with the lowest rank
-        order_by_mask = {lowest_mask << low: low + 1 for low in range(len(RANK_LETTERS) - size + 1)}
+        position_by_mask = {lowest_mask << low: low + 1 for low in range(len(RANK_LETTERS) - size + 1)}
         ace_low_mask = 1 << ACE_RANK | (lowest_mask >> 1)
-        highest_order = order_by_mask[self._highest_straight_mask]
+        highest_position = position_by_mask[self._highest_straight_mask]
         if self.rules.ace_low_straight == "second":
-            order_by_mask[self._highest_straight_mask] = highest_order + 1
-            order_by_mask[ace_low_mask] = highest_order
+            position_by_mask[self._highest_straight_mask] = highest_position + 1
+            position_by_mask[ace_low_mask] = highest_position
         else:
-            order_by_mask[ace_low_mask] = 0
-        return order_by_mask
+            position_by_mask[ace_low_mask] = 0
+        return position_by_mask

@@ -74,17 +74,17 @@ def iter_cases(
     total = sum(table.case_count_by_result.values())
     for result, count in table.case_count_by_result.items():
         settlements: list[Settlement] = []
-        staying_bets: list[ImprisonedBet] = []
+        held_bets: list[ImprisonedBet] = []
         for bet in bets:
-            settlement, staying_bet = table.decide_bet(bet, result)
-            if staying_bet is not None and (settlement is None or leaves_in_prison):
-                staying_bets.append(staying_bet)
+            settlement, held_bet = table.decide_bet(bet, result)
+            if held_bet is not None and (settlement is None or leaves_in_prison):
+                held_bets.append(held_bet)
             elif settlement is not None:
                 settlements.append(settlement)
-        if not staying_bets:
+        if not held_bets:
             yield WeightedResult(count, settlements)
             continue
-        for later_case in iter_cases(table, staying_bets, leaves_in_prison=leaves_in_prison):
+        for later_case in iter_cases(table, held_bets, leaves_in_prison=leaves_in_prison):
             yield WeightedResult(
                 count * Fraction(later_case.weight) / total, [*settlements, *later_case.settlements]
             )

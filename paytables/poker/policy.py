@@ -57,12 +57,12 @@ def list_hand_classes(deck_card_count: int, hand_card_count: int = POLICY_HAND_C
     """
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
     masks = [sorted(masks_of_count) for masks_of_count in masks]
-    #: The cards of each mask of ranks, by suit.
+    # The cards of each mask of ranks, by suit.
     cards_by_mask = [
         {mask: [rank * 4 + suit for rank in range(13) if mask >> rank & 1] for mask in chain(*masks)}
         for suit in range(4)
     ]
-    #: What each card adds to a set's number at each index, as in :func:`compute_set_index`.
+    # What each card adds to a set's number at each index, as in :func:`compute_set_index`.
     binomials = [[comb(card, index) for card in range(JOKER + 1)] for index in range(1, hand_card_count + 1)]
     hand_indexes = []
     for size in (hand_card_count, hand_card_count - 1) if deck_card_count > JOKER else (hand_card_count,):

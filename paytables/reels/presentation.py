@@ -14,14 +14,14 @@ from paytables.reels.spin import ReelSpinStage
 from paytables.reels.stage import ReelSet
 
 #: How many windows are tried to find one that wins nothing. It limits the loading time of a game that always wins.
-_RESTING_WINDOWS_TRIED_MAX: Final = 10_000
+_IDLE_WINDOWS_TRIED_MAX: Final = 10_000
 
 
 def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> dict[str, Json]:
     """Return the data that a screen needs to draw a reel game: plain JSON without rules.
 
-    ``stages`` has the stages of each mode, by its id. In the result, the stage that a game of the first mode starts
-    with is at the top level, and all stages are under the key ``stages``.
+    ``stages`` has the stages of each mode, by its id. In the result, the first mode's first stage is at the top
+    level, and all stages are under the key ``stages``.
     """
     ids = [s.id for s in definition.symbols]
     first_mode_stages = next(iter(stages.values()))
@@ -34,7 +34,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
             **_describe_stage(first_mode_stages.get_stage(name), ids),
         }
         if "strips" in stage_descriptions[name]:
-            stage_descriptions[name]["rest"] = list(_find_resting_stops(name, stages))
+            stage_descriptions[name]["rest"] = list(_find_idle_stops(name, stages))
     bets = []
     for mode_stages in stages.values():
         mode = mode_stages.mode
@@ -76,7 +76,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
     }
 
 
-def _find_resting_stops(stage_name: str, stages: Mapping[str, ModeStages]) -> tuple[int, ...]:
+def _find_idle_stops(stage_name: str, stages: Mapping[str, ModeStages]) -> tuple[int, ...]:
     """Return the stops of a stage's reels before any game: the first stops where no bet wins.
 
     If every window that is tried wins, all stops are 0.
@@ -90,14 +90,14 @@ def _find_resting_stops(stage_name: str, stages: Mapping[str, ModeStages]) -> tu
         if isinstance(stage := mode_stages.get_stage(stage_name), ReelSpinStage | CascadingReels | HeldReels)
     ]
     stops_by_reel = [[stop for stop, weight in enumerate(w) if weight] for w in reel_sets[0].stop_weights]
-    # First try windows in which reel x is turned x times as far as reel 1: two such windows differ in every reel, so
-    # one without a win is found soon. Then try all windows.
+    # First try turning each reel x by x times the turn of reel 1: nearly every reel then changes from one try to the
+    # next, so a window without a win soon turns up. Then try all windows.
     turned_stops = (
         tuple([stops[turn * x % len(stops)] for x, stops in enumerate(stops_by_reel, 1)])
         for turn in range(max(map(len, stops_by_reel)))
     )
-    for stops in islice(chain(turned_stops, product(*stops_by_reel)), _RESTING_WINDOWS_TRIED_MAX):
-        if not any(reels.evaluate_stops(stops)[1] for reels in reel_sets):
+    for stops in islice(chain(turned_stops, product(*stops_by_reel)), _IDLE_WINDOWS_TRIED_MAX):
+        if all(not wins for _, wins in (reels.evaluate_stops(stops) for reels in reel_sets)):
             return stops
     return (0,) * len(stops_by_reel)
 

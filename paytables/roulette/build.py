@@ -17,13 +17,14 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
         _check_bet(bet, f"bet.{n}", file)
         if bet.id in {other.id for other in definition.bets[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is listed twice")
-    offered_bets, unavailable_spots = definition.find_permitted_bets(), set[str]()
+    offered_bet_by_index, unavailable_spots = definition.map_permitted_bets_by_index(), set[str]()
     for n, bet in enumerate(definition.bets):
+        # A bet that is not offered is built too, because its spots' ids show which preset bets are not offered either.
         try:
-            bet_rules = _build_spot_rules(offered_bets.get(n, bet), cylinder)
+            bet_rules = _build_spot_rules(offered_bet_by_index.get(n, bet), cylinder)
         except ValueError as error:
             raise DefinitionError(file, f"bet.{n}", str(error)) from None
-        if n in offered_bets:
+        if n in offered_bet_by_index:
             spot_rules += bet_rules
         else:
             unavailable_spots |= {rules.spot.id for rules in bet_rules}
@@ -49,7 +50,7 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
     )
     if not table.preset_bets:
         raise DefinitionError(
-            file, "form", "no form consists of bets that this table accepts with these options"
+            file, "form", "every form contains a bet that this table refuses with these options"
         )
     check_preset_bets(table.table_layout, file)
     return table
@@ -89,7 +90,7 @@ def _build_spot_rules(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
                 f"{area.id!r} covers several numbers; a bet on several spins must cover a single one"
             )
         if bet.on_zero != "lost" and set(area.covered_pockets) & set(cylinder.zero_pockets):
-            raise ValueError(f"{area.id!r} covers a zero, so that no zero can return half of it")
+            raise ValueError(f"{area.id!r} covers a zero itself, so that no zero can return half of it")
         spot = Spot(
             id=area.id,
             group=bet.id,

@@ -163,7 +163,7 @@ class RouletteDefinition(TableDefinition):
     bets: Annotated[tuple[BetGroup, ...], Field(min_length=1)] = Field(alias="bet")
     """The kinds of bets."""
 
-    def find_permitted_bets(self) -> dict[int, BetGroup]:
+    def map_permitted_bets_by_index(self) -> dict[int, BetGroup]:
         """Return the bets that the table's options permit, with their odds, by index in the definition."""
         options = self.options
         is_offered_by_option = {"double": options.offers_double, "triple": options.offers_triple}
@@ -180,7 +180,7 @@ class RouletteDefinition(TableDefinition):
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each roulette bet pays, as text by language."""
-        permitted_bets = self.find_permitted_bets().values()
+        permitted_bets = self.map_permitted_bets_by_index().values()
         return {
             "en": [f"{bet.names['en']}: {bet.odds.format_by_language()['en']}" for bet in permitted_bets],
             "fr": [f"{bet.names['fr']} : {bet.odds.format_by_language()['fr']}" for bet in permitted_bets],

@@ -83,7 +83,7 @@ def test_an_installed_release_starts_only_after_the_machine_has_been_idle(tmp_pa
     def record(name):
         return lambda *arguments: calls.append((now[0], name, *arguments))
 
-    release = Release(number=8, version="1.1", parts={}, line=b"")
+    release = Release(number=8, version="1.1", partitions={}, line=b"")
     monkeypatch.setattr(update, "install_in_other_slot", lambda *_: record("installed")() or ("b", release))
     monkeypatch.setattr(update, "_run_efibootmgr", record("next start"))
     monkeypatch.setattr(update, "_reboot_computer", record("restart"))

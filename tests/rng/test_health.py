@@ -58,7 +58,7 @@ def test_a_value_too_frequent_within_one_window_fails() -> None:
 def test_kernel_noise_passes_the_health_tests() -> None:
     tests = HealthTests("kernel", Fraction(8), 40)
     tests.feed(os.getrandom(200_000))  # noqa: TID251
-    assert tests.samples == 200_000
+    assert tests.sample_count == 200_000
 
 
 def test_noise_with_less_entropy_than_claimed_fails() -> None:

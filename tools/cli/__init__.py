@@ -2,8 +2,8 @@
 
 Before any other import it restarts itself in isolated mode (:mod:`egm.isolated`), so that no module comes
 from ``PYTHONPATH`` or the working directory. Code that the first interpreter runs before the restart (a
-``sitecustomize``, another ``tools``) is no risk: the person who set its environment could have started any
-other program as well.
+``sitecustomize``, another ``tools``) is a known limit (ARCHITECTURE.md, "Start of a program"). It gives nobody more
+rights, because a person who sets the environment could have started any other program as well.
 """
 
 import os
@@ -13,7 +13,7 @@ if not sys.flags.isolated and (
     os.path.basename(sys.argv[0]) == "egm"  # noqa: PTH119
     or (sys.argv[0] == "-m" and "tools.cli" in sys.orig_argv)
 ):
-    #: The option of the first interpreter not to write compiled modules, passed on.
+    # Pass on -B (write no compiled modules).
     interpreter_options = ["-B"] if sys.dont_write_bytecode else []
     os.execv(sys.executable, [sys.executable, "-I", *interpreter_options, "-m", "tools.cli", *sys.argv[1:]])  # noqa: S606
 
@@ -30,11 +30,12 @@ from tools.cli.commands import MODULE_AND_HELP_BY_COMMAND
 from tools.cli.result_file import describe_file_error
 from tools.cli.terminal import make_lines_printable
 
-#: Keep the screen library's greeting out of every command's output.
+# Keep the screen library's greeting out of every command's output.
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-#: Neither search for nor load packages that would change how files are validated.
+# Neither search for nor load packages that would change how files are validated.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-#: Start no threads for products of matrices, which no figure needs: starting them takes a quarter of a short command.
+# Start no threads for products of matrices: no matrix is large enough to need them, and starting them takes a quarter
+# of the time of a short command.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
@@ -102,7 +103,7 @@ class CommandGroup(click.Group):
             )
         command: click.Command = module.command
         for subcommand in getattr(command, "commands", {}).values():
-            # click would cut it at 45 characters, or after an abbreviation such as "art."
+            # click would cut the help at 45 characters, or after an abbreviation such as "art."
             subcommand.short_help = find_first_sentence(subcommand.help or "")
         return command
 

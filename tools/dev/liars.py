@@ -75,12 +75,12 @@ _ENROLLED_PERSON_LIE: Final = (
     "the number or role of an enrolled person, if nothing that they did since contradicts it"
 )
 _ACT_WITHOUT_CONSEQUENCE_LIE: Final = (
-    "an act on which no later entry depends, such as the last bill, added or removed as a whole"
+    "the addition or removal of a whole act on which no later entry depends, such as the last bill"
 )
 _DRAW_WITHOUT_EFFECT_LIE: Final = "a draw that changes neither what was shown nor what was won"
 _RECEIVED_REPORT_LIE: Final = "what a controller or host showed or reported, if it moved nothing"
 _UNPROVED_PRIZE_LIE: Final = (
-    "a mystery secret that matches no commitment, if two people accepted the prize all the same"
+    "a mystery secret that matches no commitment, if two people have accepted the prize despite this"
 )
 _WIN_REGISTER_NAME_LIE: Final = "names in the register of wins"
 _STATEMENT_OF_PERSON_LIE: Final = "what a person wrote or counted, in a dispute, an incident or a collection"
@@ -88,7 +88,7 @@ _TICKET_LIE: Final = (
     "a ticket that was never printed, its commitment, or the recorded progress of the ticket ledger"
 )
 _LEVEL_TERMS_LIE: Final = (
-    "a term of a level that has had no effect yet, such as a ceiling that was not reached"
+    "a setting of a level that has had no effect yet, such as a ceiling that was not reached"
 )
 _DEVICE_COUNT_LIE: Final = "what a device had counted before an event, if the event moved no money"
 _PLAYER_SELECTION_LIE: Final = "what a player had selected to play next"
@@ -103,7 +103,8 @@ _PASSED_THROUGH_AMOUNT_LIE: Final = (
     "an amount that came in and was paid out in full, if both entries are changed by the same amount"
 )
 _TAX_LIE: Final = (
-    "the tax mark and tax form of a hand-pay, if no other hand-pay since the same power-up contradicts them"
+    "the tax mark and tax form of a hand-pay, if no other hand-pay between the same two power-ups "
+    "contradicts them"
 )
 _PAY_ROW_MARK_LIE: Final = (
     "in journals of earlier versions, whether a paid amount was a prize of the pay table"

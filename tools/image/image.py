@@ -37,7 +37,8 @@ _MIB: Final = 1 << 20
 PARTITION_SIZE_MIB: Final[dict[str, int]] = {one["name"]: one["mib"] for one in IMAGE_CONTENT["partitions"]}
 #: Size of a state medium, in MiB.
 _STATE_MEDIUM_SIZE_MIB: Final = 1024
-#: The form of the ids of partitions and file systems.
+#: The ids of what the image contains, by last digit: 0 the disk, 1 to 5 the partitions in their order, 6 and 7 the file
+#: systems of the two state media, 9 the hash tree.
 _UUID_TEMPLATE: Final = "0e6d0000-0000-4000-8000-00000000000{}"
 #: Removes the package's modules for Pythons of other Debian releases, which nothing here can run.
 _REMOVE_OTHER_PYTHONS_SCRIPT: Final = """\
@@ -67,10 +68,13 @@ def build(
     with tempfile.TemporaryDirectory(dir=output_folder) as scratch:
         work = Path(scratch)
         _build_root(work, overlays, format_public_key(key), epoch, debug=debug)
-        parts = {"root": work / "root.img", "esp": work / "esp.img"}
-        _build_esp(work, _append_hash_tree(parts["root"], epoch, debug=debug), epoch)
+        image_by_name = {"root": work / "root.img", "esp": work / "esp.img"}
+        root_hash, hash_offset = _append_hash_tree(image_by_name["root"], epoch)
+        _build_esp(work, _build_kernel_command_line(root_hash, hash_offset, debug=debug), epoch)
         release_name = version("open-egm") + (" debug" if debug else "")
-        slot.write_bundle(slot.sign_release(int(epoch), release_name, parts, key), parts, bundle)
+        slot.write_bundle(
+            slot.sign_release(int(epoch), release_name, image_by_name, key), image_by_name, bundle
+        )
         _build_disk(image, bundle, format_public_key(key), work, epoch)
         _build_medium(output_folder / "second.img", "egm-state-2", 2, epoch)
     return image
@@ -85,14 +89,16 @@ def _build_root(
     trusted = work / "trusted"
     (trusted / "usr/share/open-egm").mkdir(parents=True)
     (trusted / "usr/share/open-egm/release.pub").write_text(f"{public_key_hex}\n", encoding="ascii")
-    trees = (
+    copied_folders = (
         _IMAGE_FILES_FOLDER / "root",
         *overlays,
         trusted,
         *((_IMAGE_FILES_FOLDER / "debug",) if debug else ()),
     )
     script = work / "customise"
-    script.write_text("\n".join(_iter_customise_lines(work, package, trees, debug=debug)), encoding="utf-8")
+    script.write_text(
+        "\n".join(_iter_customise_lines(work, package, copied_folders, debug=debug)), encoding="utf-8"
+    )
     script.chmod(0o755)
     package_names = (*IMAGE_CONTENT["packages"], *(IMAGE_CONTENT["debug_packages"] if debug else ()))
     deb.run(
@@ -108,27 +114,27 @@ def _build_root(
         epoch=epoch,
     )
     with (work / "root.tar").open("rb") as stream:
-        packing = ("-tar", "-quiet", "-no-progress", "-noappend", "-comp", "zstd", "-b", "256K")
-        root = ("-", str(work / "root.img"), "-root-mode", "0755")
-        deb.run("mksquashfs", *root, *packing, epoch=epoch, stdin=stream)
+        packing_options = ("-tar", "-quiet", "-no-progress", "-noappend", "-comp", "zstd", "-b", "256K")
+        paths_and_mode = ("-", str(work / "root.img"), "-root-mode", "0755")
+        deb.run("mksquashfs", *paths_and_mode, *packing_options, epoch=epoch, stdin=stream)
 
 
 def _iter_customise_lines(
-    work: Path, package: Path, trees: tuple[Path, ...], *, debug: bool
+    work: Path, package: Path, copied_folders: tuple[Path, ...], *, debug: bool
 ) -> Iterator[str]:
     """Yield the lines of the shell script that turns a new Debian system into a cabinet.
 
-    The script receives the folder of the system as ``$1``.
+    The script receives the folder of the system as ``$1``. It lays ``copied_folders`` over it, one after the other.
     """
     yield "#!/bin/sh"
     yield "set -e"
     yield f'cp {package} "$1/tmp/open-egm.deb"'
     yield 'chroot "$1" apt-get install -y -q --no-install-recommends /tmp/open-egm.deb'
     yield _REMOVE_OTHER_PYTHONS_SCRIPT
-    for tree in trees:
+    for folder in copied_folders:
         # Independent of the file modes in the checkout.
-        packed = "tar --mode=u=rwX,go=rX --owner=0 --group=0 -c ."
-        yield f'(cd {tree} && {packed}) | tar -xm --no-overwrite-dir -C "$1"'
+        pack_command = "tar --mode=u=rwX,go=rX --owner=0 --group=0 -c ."
+        yield f'(cd {folder} && {pack_command}) | tar -xm --no-overwrite-dir -C "$1"'
     for name in IMAGE_CONTENT["masked"]:
         yield f'ln -sf /dev/null "$1/etc/systemd/system/{name}"'
     for unit, target in (
@@ -153,25 +159,34 @@ def _iter_customise_lines(
 
 
 # ------------------------------------------------------------------ what is verified and what starts it
-def _append_hash_tree(root: Path, epoch: str, *, debug: bool) -> str:
-    """Append the dm-verity hash tree to the root file system.
-
-    Return the kernel command line, which contains the root hash.
-    """
-    length = root.stat().st_size
-    fixed_options = (f"--hash-offset={length}", f"--uuid={_UUID_TEMPLATE.format(9)}", f"--salt={'00' * 32}")
+def _append_hash_tree(root: Path, epoch: str) -> tuple[str, int]:
+    """Append the dm-verity hash tree to the root file system; return the tree's root hash and its offset in bytes."""
+    hash_offset = root.stat().st_size
+    fixed_options = (
+        f"--hash-offset={hash_offset}",
+        f"--uuid={_UUID_TEMPLATE.format(9)}",
+        f"--salt={'00' * 32}",
+    )
     output = deb.run("veritysetup", "format", *fixed_options, str(root), str(root), epoch=epoch)
     (root_hash,) = (
         line.split(":")[1].strip() for line in output.splitlines() if line.startswith("Root hash")
     )
+    return root_hash, hash_offset
+
+
+def _build_kernel_command_line(root_hash: str, hash_offset: int, *, debug: bool) -> str:
+    """Return the kernel command line, which contains the root hash and the offset of the hash tree."""
     command_line_parts = (IMAGE_CONTENT["command_line"], IMAGE_CONTENT["debug_command_line"] if debug else "")
-    return f"{' '.join(filter(None, command_line_parts))} egm.roothash={root_hash} egm.hashoffset={length}"
+    return (
+        f"{' '.join(filter(None, command_line_parts))} egm.roothash={root_hash} egm.hashoffset={hash_offset}"
+    )
 
 
 def _build_esp(work: Path, command_line: str, epoch: str) -> None:
     """Build an EFI system partition with one program: kernel, initramfs and ``command_line`` in one file."""
     (work / "cmdline").write_text(command_line, encoding="ascii")
     (work / "osrel").write_text('ID=open-egm\nNAME="Open EGM"\n', encoding="ascii")
+    # The usual addresses for this stub: its own sections end below 128 KiB, and the kernel begins at 32 MiB or above.
     address, arguments = 0x20000, []
     for section, source in {
         ".osrel": "osrel",
@@ -205,17 +220,17 @@ def _build_disk(image: Path, bundle: Path, public_key_hex: str, work: Path, epoc
         stream.truncate((sum(PARTITION_SIZE_MIB.values()) + 2) * _MIB)
     command = ("sfdisk", "--quiet", str(image))
     subprocess.run(command, input="\n".join(table), text=True, check=True, capture_output=True)
-    pieces = {name: work / name for name in ("egm-esp-a", "egm-root-a", "egm-state-1")}
-    for name, path in pieces.items():
+    partition_image_by_name = {name: work / name for name in ("egm-esp-a", "egm-root-a", "egm-state-1")}
+    for name, path in partition_image_by_name.items():
         with path.open("wb") as stream:
             stream.truncate(PARTITION_SIZE_MIB[name] * _MIB)
-    first_slot = slot.SystemSlot(pieces["egm-esp-a"], pieces["egm-root-a"])
+    first_slot = slot.SystemSlot(partition_image_by_name["egm-esp-a"], partition_image_by_name["egm-root-a"])
     with bundle.open("rb") as stream:
         slot.install_release(
             stream, slot.read_bundle_release(stream, public_key_hex, 0, str(bundle)), first_slot, str(bundle)
         )
-    _build_medium(pieces["egm-state-1"], "egm-state-1", 1, epoch)
-    for name, path in pieces.items():
+    _build_medium(partition_image_by_name["egm-state-1"], "egm-state-1", 1, epoch)
+    for name, path in partition_image_by_name.items():
         position_options = (
             f"of={image}",
             "bs=1M",
@@ -255,7 +270,7 @@ def _build_medium(path: Path, label: str, medium_number: int, epoch: str) -> Non
 @click.option(
     "--key",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The Ed25519 key (PEM) that signs the release; without it, a key is made.",
+    help="The Ed25519 key (PEM) that signs the release. Default: release.pem beside the image, made if it is missing.",
 )
 @click.option(
     "--with",

@@ -30,7 +30,7 @@ RELEASE_SIZE_BYTES: Final = 64 * 1024
 _COPY_BLOCK_SIZE_BYTES: Final = 1 << 20
 #: The sector without which nothing can be started: a medium writes it atomically.
 _BOOT_SECTOR_SIZE_BYTES: Final = 512
-#: The parts of a slot: the EFI system partition, and the root file system.
+#: The partitions of a slot: the EFI system partition, and the root file system.
 SLOT_PARTITION_NAMES: Final = ("esp", "root")
 
 
@@ -48,12 +48,12 @@ class PartitionContent:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One signed release of the machine's software; ``parts`` has the content of each partition."""
+    """One signed release of the machine's software; ``partitions`` has the content of each partition."""
 
     number: int
     """The release number, which increases with each release."""
     version: str
-    parts: Mapping[str, PartitionContent]
+    partitions: Mapping[str, PartitionContent]
     line: bytes
     """The signed line of JSON that describes the release."""
 
@@ -74,9 +74,9 @@ class SystemSlot:
 def compute_stream_digest(stream: BinaryIO, length: int) -> str:
     """Return the SHA-256 of the next ``length`` bytes of a stream; of fewer bytes if the stream ends before."""
     sha256 = hashlib.sha256()
-    while length > 0 and (piece := stream.read(min(length, _COPY_BLOCK_SIZE_BYTES))):
-        sha256.update(piece)
-        length -= len(piece)
+    while length > 0 and (block := stream.read(min(length, _COPY_BLOCK_SIZE_BYTES))):
+        sha256.update(block)
+        length -= len(block)
     return sha256.hexdigest()
 
 
@@ -85,11 +85,11 @@ def sign_release(
 ) -> bytes:
     """Return the signed release line for these partition files."""
     lengths = {name: file_by_partition[name].stat().st_size for name in SLOT_PARTITION_NAMES}
-    parts = {
+    partitions = {
         name: {"length": length, "sha256": _compute_digest(file_by_partition[name], length)}
         for name, length in lengths.items()
     }
-    content = {"format": RELEASE_FORMAT, "number": number, "version": version, "parts": parts}
+    content = {"format": RELEASE_FORMAT, "number": number, "version": version, "parts": partitions}
     signature = key.sign(_SIGNATURE_PURPOSE + encode_canonical_json(content))
     return encode_canonical_json({"release": content, "signature": signature.hex()}) + b"\n"
 
@@ -109,16 +109,16 @@ def read_release(line: bytes, public_key_hex: str, location: str) -> Release:
         raise SlotError(f"{location}: the release is not signed with the key this machine trusts")
     if content["format"] != RELEASE_FORMAT:
         raise SlotError(f"{location}: format: {content['format']!r} is not {RELEASE_FORMAT!r}")
-    parts = {name: PartitionContent(**content["parts"][name]) for name in SLOT_PARTITION_NAMES}
-    return Release(content["number"], content["version"], parts, line)
+    partitions = {name: PartitionContent(**content["parts"][name]) for name in SLOT_PARTITION_NAMES}
+    return Release(content["number"], content["version"], partitions, line)
 
 
 def read_slot_release(slot: SystemSlot, public_key_hex: str) -> Release:
     """Return the release that is stored in a slot. Raises SlotError if the slot has no signed release."""
     with slot.root.open("rb") as stream:
         stream.seek(-RELEASE_SIZE_BYTES, os.SEEK_END)
-        block = stream.read()
-    return read_release(block.rstrip(b"\0"), public_key_hex, str(slot.root))
+        release_area = stream.read()
+    return read_release(release_area.rstrip(b"\0"), public_key_hex, str(slot.root))
 
 
 def check_slot(slot: SystemSlot, public_key_hex: str) -> Release | None:
@@ -130,8 +130,8 @@ def check_slot(slot: SystemSlot, public_key_hex: str) -> Release | None:
         if not any(stream.read(_BOOT_SECTOR_SIZE_BYTES)):
             return None
     release = read_slot_release(slot, public_key_hex)
-    for name, part in release.parts.items():
-        if _compute_digest(slot.get_partition(name), part.length) != part.sha256:
+    for name, partition in release.partitions.items():
+        if _compute_digest(slot.get_partition(name), partition.length) != partition.sha256:
             raise SlotError(f"{slot.get_partition(name)}: differs from release {release.version}")
     return release
 
@@ -159,7 +159,7 @@ def require_complete_bundle(bundle: BinaryIO, release: Release, location: str) -
     """
     partitions_start = bundle.tell()
     for name in reversed(SLOT_PARTITION_NAMES):
-        if compute_stream_digest(bundle, release.parts[name].length) != release.parts[name].sha256:
+        if compute_stream_digest(bundle, release.partitions[name].length) != release.partitions[name].sha256:
             raise SlotError(
                 f"{location}: {name} is truncated or differs from the release; no slot was changed"
             )
@@ -173,10 +173,10 @@ def install_release(bundle: BinaryIO, release: Release, slot: SystemSlot, locati
     is empty and cannot start.
     """
     _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_SIZE_BYTES))
-    _copy_partition(bundle, release.parts["root"], slot.root, f"{location}: root")
+    _copy_partition(bundle, release.partitions["root"], slot.root, f"{location}: root")
     boot_sector = _copy_partition(
         bundle,
-        release.parts["esp"],
+        release.partitions["esp"],
         slot.esp,
         f"{location}: esp",
         withheld_byte_count=_BOOT_SECTOR_SIZE_BYTES,
@@ -187,8 +187,8 @@ def install_release(bundle: BinaryIO, release: Release, slot: SystemSlot, locati
         )
     _write_at(slot.root, -RELEASE_SIZE_BYTES, release.line.ljust(RELEASE_SIZE_BYTES, b"\0"))
     _write_at(slot.esp, 0, boot_sector)
-    for name, part in release.parts.items():
-        if _compute_digest(slot.get_partition(name), part.length) != part.sha256:
+    for name, partition in release.partitions.items():
+        if _compute_digest(slot.get_partition(name), partition.length) != partition.sha256:
             _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_SIZE_BYTES))
             raise SlotError(f"{slot.get_partition(name)}: what was read back differs from what was written")
 
@@ -207,13 +207,13 @@ def _copy_partition(
     """
     sha256, remaining_bytes, withheld_bytes = hashlib.sha256(), content.length, b""
     with target_path.open("r+b", buffering=0) as stream:
-        while remaining_bytes and (piece := source.read(min(remaining_bytes, _COPY_BLOCK_SIZE_BYTES))):
-            sha256.update(piece)
-            remaining_bytes -= len(piece)
+        while remaining_bytes and (block := source.read(min(remaining_bytes, _COPY_BLOCK_SIZE_BYTES))):
+            sha256.update(block)
+            remaining_bytes -= len(block)
             if withheld_byte_count and not withheld_bytes:
-                withheld_bytes, piece = piece[:withheld_byte_count], piece[withheld_byte_count:]
+                withheld_bytes, block = block[:withheld_byte_count], block[withheld_byte_count:]
                 stream.seek(withheld_byte_count)
-            stream.write(piece)
+            stream.write(block)
         os.fsync(stream.fileno())
     if remaining_bytes:
         raise SlotError(f"{location} is truncated: {remaining_bytes} bytes are missing")
@@ -247,5 +247,5 @@ def write_bundle(release_line: bytes, file_by_partition: Mapping[str, Path], out
         bundle.write(release_line)
         for name in reversed(SLOT_PARTITION_NAMES):
             with file_by_partition[name].open("rb") as stream:
-                while piece := stream.read(_COPY_BLOCK_SIZE_BYTES):
-                    bundle.write(piece)
+                while block := stream.read(_COPY_BLOCK_SIZE_BYTES):
+                    bundle.write(block)

@@ -20,12 +20,13 @@ BEST_STRATEGY_TEXT: Final = "of the 32 ways to hold, always the one with the hig
 class HeldCardsFigures:
     """The results of one holding strategy over every deal of a video poker game.
 
-    Several hands drawn from one deal share its held cards; their covariance is computed from ``mean_squared_deal_win``.
+    Several hands drawn from one deal share its held cards; their covariance is computed from
+    ``mean_of_squared_deal_means``.
     """
 
     rates: tuple[Fraction, ...]
     """The probability of each row of the pay table."""
-    mean_squared_deal_win: Fraction
+    mean_of_squared_deal_means: Fraction
     """The mean, over all deals, of the squared mean win of a deal, in squared credits."""
 
     def compute_mean(self, pays: Sequence[int]) -> Fraction:
@@ -37,7 +38,7 @@ class HeldCardsFigures:
         mean = self.compute_mean(pays)
         squares = sum((rate * pay * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
         # given the deal, the hands are independent, so the covariance of two is the variance of the deal's mean win
-        covariance = self.mean_squared_deal_win - mean**2
+        covariance = self.mean_of_squared_deal_means - mean**2
         return hand_count * (squares - mean**2) + hand_count * (hand_count - 1) * covariance
 
 
@@ -62,10 +63,10 @@ def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
         """
         mean_wins = evaluation.compute_mean_wins(definition.list_pays(credits_))
         best_holds = mean_wins.argmax(axis=0)
-        rates, mean_squared_deal_win = evaluation.evaluate_holds(mean_wins, best_holds)
+        rates, mean_of_squared_deal_means = evaluation.evaluate_holds(mean_wins, best_holds)
         return ProvedFigures(
             rates=tuple(map(format_fraction, rates)),
-            deals=format_fraction(mean_squared_deal_win / credits_**2),
+            deals=format_fraction(mean_of_squared_deal_means / credits_**2),
             worst=format_fraction(evaluation.compute_mean(mean_wins, mean_wins.argmin(axis=0)) / credits_),
             simplest=None
             if simple_masks is None
@@ -111,7 +112,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
     figures_by_bet = definition.proved or prove(definition)
     exact_figures = figures_by_bet.find_figures(is_highest_bet=credits_ == definition.max_credits)
     rates = tuple(Fraction(rate) for rate in exact_figures.row_rates)
-    held_figures = HeldCardsFigures(rates, Fraction(exact_figures.mean_squared_deal_win) * credits_**2)
+    held_figures = HeldCardsFigures(rates, Fraction(exact_figures.mean_of_squared_deal_means) * credits_**2)
     level, cost = definition.find_level(credits_, hand_count), credits_ * hand_count
     pays = tuple(
         0 if level is not None and row.id == level.pay_row_id else pay

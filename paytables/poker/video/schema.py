@@ -80,8 +80,8 @@ class BetOptions(StrictTable):
 class Progressive(StrictTable):
     """A video poker progressive level. One hand at the maximum credits plays for it.
 
-    A hand that wins the row ``row`` wins the level's amount instead of the row's pay. The cabinet stores the level's
-    amount and pays it.
+    A hand that wins the row ``pay_row_id`` wins the level's amount instead of the row's pay. The cabinet stores the
+    level's amount and pays it.
     """
 
     id: Identifier
@@ -95,12 +95,15 @@ class Progressive(StrictTable):
 
 
 class ProvedFigures(StrictTable):
-    """Exact figures of the best video poker holds for one number of credits bet."""
+    """Exact figures of video poker with the best holds, for one size of bet."""
 
     row_rates: tuple[FractionText, ...] = Field(alias="rates")
     """The probability of each row of the pay table, in the order of the rows."""
-    mean_squared_deal_win: FractionText = Field(alias="deals")
-    """The mean, over all deals, of the squared mean win of the deal for each credit bet."""
+    mean_of_squared_deal_means: FractionText = Field(alias="deals")
+    """The mean, over all deals, of the square of each deal's mean win per credit bet.
+
+    It gives the covariance of several hands that are drawn from one deal.
+    """
     worst_rtp: FractionText = Field(alias="worst")
     """The return with the worst holds."""
     simplest_rtp: FractionText | None = Field(default=None, alias="simplest")
@@ -129,8 +132,8 @@ class ProvedFiguresByBet(StrictTable):
 class HoldRule(StrictTable):
     """A line of a simple strategy in video poker: hold ``cards`` cards that meet the line's conditions.
 
-    All wild cards are held too. ``made`` and ``wild`` are conditions on the five dealt cards. All other conditions are
-    on the held cards that are not wild.
+    All wild cards are held too. The keys ``made`` and ``wild`` are conditions on the five dealt cards. All other keys
+    are conditions on the held cards that are not wild.
     """
 
     held_card_count: Annotated[int, Field(ge=0, le=POLICY_HAND_CARD_COUNT)] = Field(alias="cards")
@@ -162,8 +165,8 @@ class SimpleStrategy(StrictTable):
     """The lines of the strategy. The first line that fits applies."""
 
 
-class SimplestStrategy(StrictTable):
-    """The choice, by name, of one simple holding strategy of :file:`simple.toml`.
+class SimpleStrategyChoice(StrictTable):
+    """The choice, by id, of one simple holding strategy of :file:`simple.toml`.
 
     A video poker game states its return with that strategy.
     """
@@ -173,25 +176,28 @@ class SimplestStrategy(StrictTable):
 
     @property
     def simple_strategy(self) -> SimpleStrategy:
-        """Return the simple holding strategy that has this name."""
+        """Return the simple holding strategy that has this id."""
         return _load_simple_strategies()[self.strategy_id]
 
     @field_validator("strategy_id")
     @classmethod
-    def _check_strategy_name(cls, value: str) -> str:
-        """Refuse a name for which no simple holding strategy exists."""
+    def _check_strategy_id(cls, value: str) -> str:
+        """Refuse an id that no simple holding strategy has."""
         if value not in _load_simple_strategies():
             raise ValueError(
-                f"there is no way {value!r}; {format_known_names(value, _load_simple_strategies())}"
+                f"there is no simple strategy {value!r}; {format_known_names(value, _load_simple_strategies())}"
             )
         return value
 
 
 @cache
 def _load_simple_strategies() -> dict[str, SimpleStrategy]:
-    """Return the simple strategies for holding video poker cards in :file:`simple.toml`, by name."""
+    """Return the simple strategies for holding video poker cards in :file:`simple.toml`, by id."""
     text = Path(__file__).with_name("simple.toml").read_text()
-    return {name: SimpleStrategy.model_validate(way) for name, way in tomllib.loads(text).items()}
+    return {
+        strategy_id: SimpleStrategy.model_validate(strategy)
+        for strategy_id, strategy in tomllib.loads(text).items()
+    }
 
 
 class VideoPokerDefinition(Definition):
@@ -205,7 +211,7 @@ class VideoPokerDefinition(Definition):
     """The rows of the pay table, best first."""
     progressive_level: Progressive | None = Field(default=None, alias="progressive")
     """The progressive level of the game, or None."""
-    simplest_strategy: SimplestStrategy | None = Field(default=None, alias="simplest")
+    simplest_strategy: SimpleStrategyChoice | None = Field(default=None, alias="simplest")
     """The simple holding strategy for which the return is stated, or None."""
     proved: ProvedFiguresByBet | None = Field(None, description="written by `python -m tools.dev prove`")
     """The stored exact figures, or None."""
@@ -233,7 +239,10 @@ class VideoPokerDefinition(Definition):
 
     @property
     def cycle(self) -> int:
-        """Return the number of equally likely rounds of one hand: the deals times the draws that may follow each."""
+        """Return a number of equally likely rounds of one hand, whatever the player holds.
+
+        It is the number of deals, times the least common multiple of the numbers of draws for 0 to 5 discarded cards.
+        """
         cards = 53 if self.deck.has_joker else 52
         return comb(cards, POLICY_HAND_CARD_COUNT) * lcm(
             *(comb(cards - POLICY_HAND_CARD_COUNT, drawn) for drawn in range(POLICY_HAND_CARD_COUNT + 1))

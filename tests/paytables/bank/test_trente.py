@@ -22,7 +22,10 @@ from paytables import (
     play_with_answers,
     play_with_choices,
 )
-from paytables.bank.row_chances import compute_equal_row_chances, compute_equal_row_chances_for_counts
+from paytables.bank.row_chances import (
+    compute_equal_row_probabilities,
+    compute_equal_row_probabilities_for_counts,
+)
 from paytables.cards.card import Shoe, parse_cards
 
 GAME = "monaco-trente-et-quarante"
@@ -55,17 +58,17 @@ def compute_chances_by_dealing(counts):
 
 @pytest.mark.parametrize("counts", [(0, 0, 0, 0, 2, 1, 1, 2, 1, 5), (2, 0, 1, 0, 2, 0, 2, 0, 1, 5)])
 def test_rows_are_counted_as_they_are_dealt(counts):
-    assert compute_equal_row_chances_for_counts(dict(enumerate(counts, 1))) == compute_chances_by_dealing(
-        counts
-    )
+    assert compute_equal_row_probabilities_for_counts(
+        dict(enumerate(counts, 1))
+    ) == compute_chances_by_dealing(counts)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("counts", [(1, 1, 1, 1, 1, 1, 1, 1, 1, 4), (3, 2, 1, 1, 1, 1, 1, 1, 1, 4)])
 def test_longer_rows_are_counted_as_they_are_dealt(counts):
-    assert compute_equal_row_chances_for_counts(dict(enumerate(counts, 1))) == compute_chances_by_dealing(
-        counts
-    )
+    assert compute_equal_row_probabilities_for_counts(
+        dict(enumerate(counts, 1))
+    ) == compute_chances_by_dealing(counts)
 
 
 def compute_endless_chances():
@@ -83,13 +86,13 @@ def test_six_decks_give_nearly_the_published_chances_of_an_infinite_deck():
     assert sum(ends.values()) == 1
     assert f"{float(ends[31] ** 2):.6f}" == "0.021922"
     assert f"{float(1 - ends[31] ** 2 / 2) * 100:.3f}" == "98.904"
-    equal, refait = compute_equal_row_chances(6)
+    equal, refait = compute_equal_row_probabilities(6)
     assert abs(refait - ends[31] ** 2) < Fraction(1, 10_000)
     assert abs(equal - sum(chance**2 for chance in ends.values())) < Fraction(1, 1_000)
 
 
 def test_a_refait_costs_half_its_chance_and_insurance_a_part_of_decided_coups():
-    equal, refait = compute_equal_row_chances(6)
+    equal, refait = compute_equal_row_probabilities(6)
     figures = {bet.bet: bet for bet in analyse(load_game(GAME), AnalysisDepth.FULL).bets}
     assert set(figures) == {*CHANCES, *(f"{chance}-insured" for chance in CHANCES)}
     for chance in CHANCES:
@@ -108,7 +111,7 @@ def test_a_refait_costs_half_its_chance_and_insurance_a_part_of_decided_coups():
 
 def test_several_chances_together_have_the_exact_joint_distribution():
     game = load_game(GAME)
-    equal, refait = compute_equal_row_chances(6)
+    equal, refait = compute_equal_row_probabilities(6)
     wager = game.build_wager(221, bets={"red": 100, "red-insured": 1, "inverse": 80, "black": 40})
     law = game.rules.analyse_wager(wager).distribution
     chances = {win: Fraction(count, law.total) for win, count in law.counts.items()}

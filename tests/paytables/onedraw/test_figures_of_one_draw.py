@@ -263,7 +263,7 @@ CYLINDER = parse(read_source("quebec-roulette-french"))["cylinder"]
         (
             {"bet": [TRIPLE, OUTSIDE], "option": {"triple": True}, "form": [RED]},
             "form",
-            "no form consists of bets",
+            "every form contains a bet that",
         ),
         ({"form": [RED]}, "form.0", "5 to 2,000"),
         ({"cylinder": CYLINDER | {"zeros": ""}}, "cylinder", "exactly one of red, black, yellow and zero"),

@@ -140,7 +140,9 @@ def simple():
 
 def test_an_unknown_simple_strategy_is_refused():
     text = load("jacks-or-better-9-6").text.replace('"way":"jacks-or-better"', '"way":"jacks"')
-    with pytest.raises(DefinitionError, match=r"simplest\.way: there is no way 'jacks'; there are"):
+    with pytest.raises(
+        DefinitionError, match=r"simplest\.way: there is no simple strategy 'jacks'; there are"
+    ):
         game_from_text(text, "other.toml")
 
 

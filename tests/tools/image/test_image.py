@@ -204,7 +204,7 @@ def write_update(built, folder, number, kernel_parameters=""):
         release = slot.read_bundle_release(bundle, format_public_key(key), 0, "bundle")
         for name in reversed(slot.SLOT_PARTITION_NAMES):
             with (folder / f"{name}.img").open("wb") as part:
-                part.write(bundle.read(release.parts[name].length))
+                part.write(bundle.read(release.partitions[name].length))
     words = extract_kernel(str(folder / "esp.img"), folder)
     builder._build_esp(folder, f"{words} {kernel_parameters}".strip(), str(release.number))
     parts, update_folder = (

@@ -54,7 +54,7 @@ def test_a_signed_newer_release_is_installed_and_verified(released, empty):
 def test_one_changed_byte_of_a_slot_is_detected(released, empty, part, where):
     install(released, empty)
     with empty.get_partition(part).open("r+b") as stream:
-        offset = round((slot.read_slot_release(empty, PUBLIC).parts[part].length - 1) * where)
+        offset = round((slot.read_slot_release(empty, PUBLIC).partitions[part].length - 1) * where)
         stream.seek(offset)
         byte = stream.read(1)[0]
         stream.seek(offset)

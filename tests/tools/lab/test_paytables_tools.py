@@ -14,12 +14,13 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from paytables import list_library_games, load_game
+from paytables import FAMILY_MODULE_BY_NAME, list_library_games, load_game
 from paytables.definition import parse, read_source
 from tools.cli import main
 from tools.cli.commands import simulate
 from tools.lab.certification import bundle
 from tools.lab.parsheet import format_one_in
+from tools.lab.parsheet.sheet import DERIVATION_METHOD_BY_FAMILY
 from tools.lab.simulation import INTERVAL_Z_SCORE, SimulationTally
 from tools.lab.tuning import (
     TuningError,
@@ -75,7 +76,8 @@ def test_the_sheet_states_the_frequency_of_each_prize_and_how_it_is_derived():
     assert bet["max_win_credits"] == max(prize["credits"] for prize in bet["prizes"])
     highest = sum(prize["hits"] for prize in bet["prizes"] if prize["credits"] == bet["max_win_credits"])
     assert Fraction(bet["max_win_odds"]["exact"]) == Fraction(highest, bet["cycle"])
-    assert data["derivation"].startswith("Exact: integer counts over the full cycle")
+    assert data["derivation"].startswith("Exact: integer counts over the full cycle, by dynamic programming")
+    assert DERIVATION_METHOD_BY_FAMILY.keys() == FAMILY_MODULE_BY_NAME.keys()
 
 
 @pytest.mark.requirement("R-02")

@@ -45,14 +45,14 @@ def show_(profile: str) -> None:
 @click.argument("profiles", nargs=-1, required=True)
 def check(profiles: tuple[str, ...]) -> None:
     """Check PROFILES (ids or files); print file, key and reason, with exit status 1, if one is wrong."""
-    faults = []
+    errors = []
     for profile in profiles:
         try:
             echo(f"{profile}: valid, {load_profile(parse_path_or_id(profile)).id}")
         except OperatorError as error:
-            faults.append(str(error))
-    if faults:
-        raise click.ClickException("\n".join(faults))
+            errors.append(str(error))
+    if errors:
+        raise click.ClickException("\n".join(errors))
 
 
 @command.command()

@@ -466,12 +466,12 @@ def check_double_up(case: CertificationCase) -> Iterator[Finding]:
     if not isinstance(rules, ReelRules) or rules.definition.double_up is None:
         return
     double_up = rules.definition.double_up
-    faults = []
+    mistakes = []
     smallest_prize_credits = min(
         (p.credits for bet in case.analysis.bets for p in bet.prizes if p.credits), default=0
     )
     if 2 * smallest_prize_credits > double_up.win_max_credits:
-        faults.append(
+        mistakes.append(
             f"never offered: the smallest prize is {format_count(smallest_prize_credits, 'credit')}"
         )
     codes_without_rule = [
@@ -479,12 +479,12 @@ def check_double_up(case: CertificationCase) -> Iterator[Finding]:
         for code in case.profile.languages
         if not any(word in case.game.help.get(code, "").lower() for word in _DOUBLE_UP_WORDS.get(code, ()))
     ]
-    faults += [f"the rules in {code} do not mention the double-up" for code in codes_without_rule]
+    mistakes += [f"the rules in {code} do not mention the double-up" for code in codes_without_rule]
     limits_text = (
         f"{format_count(double_up.rounds_max, 'round')}, {format_count(double_up.win_max_credits, 'credit')}"
     )
     evidence = f"fair odds, optional; at most {limits_text}"
-    yield Finding("double-up", ("C-20",), status_from_check(ok=not faults), "; ".join(faults) or evidence)
+    yield Finding("double-up", ("C-20",), status_from_check(ok=not mistakes), "; ".join(mistakes) or evidence)
 
 
 def check_simulation(case: CertificationCase) -> Iterator[Finding]:

@@ -52,10 +52,12 @@ def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[SheetData]:
         rows = []
         return_share = Fraction(0)
         for catch in reversed(definition.list_possible_catches(table.spot_count)):
-            draws = count_cases_of_catch(definition, table.spot_count, catch, 0, 0)
-            chance, pay = Fraction(draws, definition.cycle), table.pay_by_catch.get(catch, 0)
-            return_share += chance * pay
-            rows.append([catch, pay, draws, to_exact_data(chance), to_exact_data(chance * pay)])
+            draw_count = count_cases_of_catch(definition, table.spot_count, catch, 0, 0)
+            probability, pay = Fraction(draw_count, definition.cycle), table.pay_by_catch.get(catch, 0)
+            return_share += probability * pay
+            rows.append(
+                [catch, pay, draw_count, to_exact_data(probability), to_exact_data(probability * pay)]
+            )
         yield build_sheet_data(
             f"Keno, {format_count(table.spot_count, 'spot')}",
             [("return of one credit, before bonuses and levels", to_exact_data(return_share))],
@@ -65,7 +67,7 @@ def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[SheetData]:
 
 
 def _list_keno_levels(definition: KenoDefinition) -> list[tuple[str, LabelledValues]]:
-    """Return the facts of each Keno progressive level for the PAR sheet: id, then labels and values."""
+    """Return each Keno progressive level for the PAR sheet: its id, then labels with their values."""
     return [
         (
             level.id,

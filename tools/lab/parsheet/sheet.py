@@ -20,9 +20,33 @@ from paytables.odds import ONTARIO_LIMITS, OddsLimits, list_awards, list_awards_
 from tools.lab.parsheet.features import build_feature_sheets
 from tools.lab.parsheet.figures import list_notes, to_exact_data
 
-#: How the figures were derived, as text for the reader.
-DERIVATION_TEXT = (
-    "Exact: integer counts over the full cycle, by dynamic programming over the reels; fractions to the end. "
+#: How the exact figures of each game family are derived, as text for the reader.
+DERIVATION_METHOD_BY_FAMILY = {
+    **dict.fromkeys(
+        ("baccarat", "banque", "red-dog", "super-pan-9", "trente-et-quarante", "war"),
+        "over the possible deals from a fresh shoe",
+    ),
+    "blackjack": "over the orders of the cards of a fresh shoe; figures marked as sampled are simulated",
+    "chemin-de-fer": "over the possible deals from a fresh shoe, for two players who bet against each other",
+    "craps": "over the throws of two dice, as a Markov chain of the bets on the table",
+    "keno": "over all draws of the numbers",
+    "poker-room": "for the play between two players that the notes describe",
+    "reels": (
+        "over the full cycle, by dynamic programming over the reels, and by enumeration of their windows where "
+        "symbols fall or reels are held"
+    ),
+    "wheel": "over the segments of the wheel, as a Markov chain where a symbol is spun again",
+    **dict.fromkeys(
+        ("pai-gow", "pai-gow-poker", "poker"), "over the cards or tiles that player and bank may be dealt"
+    ),
+    **dict.fromkeys(
+        ("roulette", "sic-bo"), "over all results, as a Markov chain for bets that outlast a round"
+    ),
+    "video-poker": "over all deals, with the results of every hold",
+}
+#: How the figures were derived, as text for the reader; the braces take the method of the game's family.
+DERIVATION_TEMPLATE = (
+    "Exact: integer counts {}; fractions to the end. "
     "Volatility index: z x sigma. Confidence bands: return -+ z x sigma / sqrt(n)."
 )
 #: What a signature covers, as text for the reader.
@@ -30,7 +54,7 @@ SIGNATURE_TEXT = (
     "A sheet has no signature of its own. In a bundle of `egm certify` it is signed with the laboratory's key, "
     "which `egm certify --verify` checks; a sheet printed by `egm par` is not signed."
 )
-#: Upper limits, in bets, of the classes of wins in which a distribution is printed.
+#: Upper limits of the win classes of a printed distribution, as multiples of the bet.
 WIN_CLASS_UPPER_LIMITS = (
     Fraction(1),
     Fraction(2),
@@ -43,7 +67,8 @@ WIN_CLASS_UPPER_LIMITS = (
 
 
 def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> dict[str, Any]:
-    """Return the whole PAR sheet as JSON data; the player must be informed of odds beyond ``limits``."""
+    """Return the whole PAR sheet as JSON data. ``limits``: odds longer than these must be disclosed to the player."""
+    # Imported only for reel games, because it imports their rules.
     reels = import_module(f"{__package__}.reels") if game.family == "reels" else None
     return {
         "game": game.id,
@@ -60,6 +85,7 @@ def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIM
         "levy": to_exact_data(game.rules.commission_rate),
         "minimum_return": to_exact_data(analysis.minimum_rtp),
         "maximum_return": to_exact_data(analysis.maximum_rtp),
+        # The lowest "return_of_the_worst_choices" of all bets.
         "return_of_the_worst_play": to_exact_data(analysis.worst_rtp),
         "bets": [build_bet_sheet(bet, game.denominations_cents) for bet in analysis.bets],
         "awards": [build_award_sheet(bet, limits) for bet in analysis.bets],
@@ -75,7 +101,7 @@ def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIM
             }
             for prize in game.list_prizes_in_kind()
         ],
-        "derivation": DERIVATION_TEXT,
+        "derivation": DERIVATION_TEMPLATE.format(DERIVATION_METHOD_BY_FAMILY[game.family]),
         "signature": SIGNATURE_TEXT,
     }
 
@@ -178,12 +204,12 @@ def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
 
 
 def build_award_sheet(bet: BetAnalysis, limits: OddsLimits) -> dict[str, Any]:
-    """Return a bet's rarest award, its top awards, and the awards so rare that the player must be informed of them.
+    """Return a bet's rarest award, its top awards, and the awards whose odds must be disclosed to the player.
 
-    ``limits`` are the odds beyond which the player must be informed (Ontario 10.1).
+    ``limits``: odds longer than these must be disclosed (Ontario 10.1).
     """
     awards = list_awards(bet)
-    long_odds = list_awards_to_disclose(awards, limits)
+    awards_to_disclose = list_awards_to_disclose(awards, limits)
 
     def list_rows(listed_awards: list[Any]) -> list[dict[str, Any]]:
         """Return these awards as JSON rows: the stage, the award, its credits, and its rate per game."""
@@ -201,7 +227,7 @@ def build_award_sheet(bet: BetAnalysis, limits: OddsLimits) -> dict[str, Any]:
         "bet": bet.bet,
         "rarest": list_rows(awards[:1]),
         "top": list_rows([a for a in awards if a.is_top]),
-        "told_to_the_player": list_rows(long_odds),
+        "told_to_the_player": list_rows(awards_to_disclose),
     }
 
 
@@ -234,7 +260,7 @@ def build_volatility_rows(bet: BetAnalysis) -> list[dict[str, Any]]:
 
 
 def build_win_classes(distribution: WinDistribution, cost_credits: int) -> dict[str, Any]:
-    """Return the chance and the return of each class of wins; class limits are multiples of ``cost_credits``."""
+    """Return the probability and the return of each class of wins; class limits are multiples of ``cost_credits``."""
     rows: list[dict[str, Any]] = []
     lower_limit: Fraction | None = None
     wins = sorted(win for win in distribution.counts if win)

@@ -18,17 +18,17 @@ def build_sheets(rules: WheelRules | WheelTable, _analysis: Analysis) -> list[Sh
     if isinstance(rules, WheelTable):
         return [_build_table_sheet(rules)]
     definition = rules.definition
-    parts = definition.wheel.segments
+    segments = definition.wheel.segments
     labelled_values: LabelledValues = [
-        *_describe_wheel(parts, definition.wheel.revolutions_min),
+        *_describe_wheel(segments, definition.wheel.revolutions_min),
         ("spinning again multiplies by at most", definition.wheel.factor_max),
         ("stakes, credits per area", ", ".join(map(str, definition.layout.stake_options))),
     ]
     rows = [
         [
             symbol.id,
-            parts.count(symbol.id),
-            to_exact_data(Fraction(parts.count(symbol.id), len(parts))),
+            segments.count(symbol.id),
+            to_exact_data(Fraction(segments.count(symbol.id), len(segments))),
             f"again, prizes times {symbol.respin_factor}" if symbol.respin_factor else "",
             ", ".join(
                 f"{area.id} {area.pay_by_symbol[symbol.id]}"
@@ -47,15 +47,15 @@ def _build_table_sheet(rules: WheelTable) -> SheetData:
     rows = [
         [
             symbol,
-            part_count,
-            to_exact_data(Fraction(part_count, len(rules.segments))),
+            segment_count,
+            to_exact_data(Fraction(segment_count, len(rules.segments))),
             ", ".join(
                 f"{spot_rules.spot.id} {spot_rules.odds_by_result[symbol].text}"
                 for spot_rules in rules.spot_rules
                 if symbol in spot_rules.odds_by_result
             ),
         ]
-        for symbol, part_count in rules.case_count_by_result.items()
+        for symbol, segment_count in rules.case_count_by_result.items()
     ]
     columns = ("symbol", "parts", "probability", "odds, by spot")
     return build_sheet_data("Wheel", _describe_wheel(rules.segments, rules.revolutions_min), columns, rows)
