@@ -44,6 +44,8 @@ DERIVATION_METHOD_BY_FAMILY = {
     ),
     "video-poker": "over all deals, with the results of every hold",
 }
+#: The method of a family that is not in this project.
+_OTHER_METHOD = "by the analysis of the game's family"
 #: How the figures were derived, as text for the reader; the braces take the method of the game's family.
 DERIVATION_TEMPLATE = (
     "Exact: integer counts {}; fractions to the end. "
@@ -101,7 +103,7 @@ def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIM
             }
             for prize in game.list_prizes_in_kind()
         ],
-        "derivation": DERIVATION_TEMPLATE.format(DERIVATION_METHOD_BY_FAMILY[game.family]),
+        "derivation": DERIVATION_TEMPLATE.format(DERIVATION_METHOD_BY_FAMILY.get(game.family, _OTHER_METHOD)),
         "signature": SIGNATURE_TEXT,
     }
 
