@@ -250,10 +250,10 @@ def _check_restricted_expiry(context: CheckContext) -> None:
 _CASH_OUT_RULES: Final = (
     AuditRule(
         entry_declaration=entries.VOUCHER_CASH_OUT_REQUESTED,
-        allowed_states=STATES_FOR_CASH_OUT,
+        allowed_machine_states=STATES_FOR_CASH_OUT,
         id="$id:text",
-        state_before={"pay_out": None, "handpay": None},
-        state={
+        stored_before={"pay_out": None, "handpay": None},
+        stored_after={
             "pay_out": {
                 "id": "$id",
                 "way": "ticket",
@@ -283,24 +283,24 @@ _CASH_OUT_RULES: Final = (
     AuditRule(
         entry_declaration=host_entries.VOUCHER_NUMBERED,
         id="{id}.numbered",
-        state_before={"pay_out": ObjectWithMembers("pay_out", id="$id", way="ticket", number="")},
+        stored_before={"pay_out": ObjectWithMembers("pay_out", id="$id", way="ticket", number="")},
         record={"id": "$id", "number": "$number"},
-        state={"pay_out": ObjectWithChanges("pay_out", number="$number")},
+        stored_after={"pay_out": ObjectWithChanges("pay_out", number="$number")},
         extra_checks=(
             require("record.number: the ticket has no number", lambda context: bool(context["number"])),
         ),
     ),
     AuditRule(
         entry_declaration=entries.TICKET_PENDING,
-        allowed_states=ALL_STATES,
-        state_before={"print": None},
-        state={"print": {"id": "$id:text", "language": "$language:text", "state": "pending"}},
+        allowed_machine_states=ALL_STATES,
+        stored_before={"print": None},
+        stored_after={"print": {"id": "$id:text", "language": "$language:text", "state": "pending"}},
         extra_checks=(_check_printed_ticket,),
     ),
     AuditRule(
         entry_declaration=entries.TICKET_PRINTING,
-        state_before={"print": "$print:object"},
-        state={"print": ObjectWithChanges("print", state="$:text")},
+        stored_before={"print": "$print:object"},
+        stored_after={"print": ObjectWithChanges("print", state="$:text")},
         extra_checks=(
             require(
                 lambda context: (
@@ -313,15 +313,15 @@ _CASH_OUT_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.TICKET_TAKEN,
-        state_before={"print": ObjectWithMembers("print", id="$id", state="barcode_done")},
+        stored_before={"print": ObjectWithMembers("print", id="$id", state="barcode_done")},
         record={"id": "$id"},
-        state={"print": None},
+        stored_after={"print": None},
     ),
     AuditRule(
         entry_declaration=entries.VOUCHER_OUT,
         id="{id}.printed",
         ref="$id",
-        state_before={
+        stored_before={
             "pay_out": ObjectWithMembers(
                 "pay_out", id="$id", way="ticket", amount_cents="$held_cents", number="$:words"
             ),
@@ -330,7 +330,7 @@ _CASH_OUT_RULES: Final = (
         record=AlternativePatterns(
             ObjectWithChanges("pay_out"), ObjectWithChanges("pay_out", commitment="$:text")
         ),
-        state={"pay_out": None, "print": ObjectWithChanges("print", state="barcode_done")},
+        stored_after={"pay_out": None, "print": ObjectWithChanges("print", state="barcode_done")},
         extra_checks=(_check_validation_ring, check_ticket_ledger_grows),
     ),
     AuditRule(
@@ -342,20 +342,20 @@ _CASH_OUT_RULES: Final = (
         entry_declaration=entries.TICKET_CASH_OUT_VOID,
         id="{id}.void",
         ref="$id",
-        state_before={
+        stored_before={
             "pay_out": ObjectWithMembers("pay_out", id="$id", way="ticket", amount_cents="$held_cents")
         },
         record=ObjectWithChanges("pay_out", why="$:text"),
-        state={"pay_out": None, "print?": None},
+        stored_after={"pay_out": None, "print?": None},
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder_after_void),),
     ),
     AuditRule(
         entry_declaration=entries.COINS_CASH_OUT_VOID,
         id="{id}.void",
         ref="$id",
-        state_before={"pay_out": _COIN_CASH_OUT_PATTERN},
+        stored_before={"pay_out": _COIN_CASH_OUT_PATTERN},
         record=ObjectWithChanges("pay_out", why="$:text"),
-        state={
+        stored_after={
             "pay_out": None,
             "hopper": None,
             "coins_gone": AlternativePatterns(None, _ABANDONED_COINS_PATTERN),
@@ -368,10 +368,10 @@ _CASH_OUT_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.COIN_CASH_OUT_REQUESTED,
-        allowed_states=STATES_FOR_CASH_OUT,
+        allowed_machine_states=STATES_FOR_CASH_OUT,
         id="$id:text",
-        state_before={"pay_out": None, "handpay": None, "hopper": None},
-        state={
+        stored_before={"pay_out": None, "handpay": None, "hopper": None},
+        stored_after={
             "pay_out": {
                 "id": "$id",
                 "way": "coins",
@@ -393,9 +393,9 @@ _CASH_OUT_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.COINS_ORDERED,
-        allowed_states=ALL_STATES,
-        state_before={"hopper": None},
-        state={
+        allowed_machine_states=ALL_STATES,
+        stored_before={"hopper": None},
+        stored_after={
             "hopper": {
                 "payout_id": "$id:text",
                 "coins": "$coins:positive",
@@ -424,9 +424,9 @@ _CASH_OUT_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.COINS_COUNTED,
-        state_before={"hopper": ObjectWithMembers("hopper", payout_id="$id", coins="$coins")},
+        stored_before={"hopper": ObjectWithMembers("hopper", payout_id="$id", coins="$coins")},
         record={"id": "$id", "paid_coins": "$paid"},
-        state={"hopper": ObjectWithChanges("hopper", paid_coins="$paid")},
+        stored_after={"hopper": ObjectWithChanges("hopper", paid_coins="$paid")},
         extra_checks=(
             require(
                 lambda context: (
@@ -441,16 +441,16 @@ _CASH_OUT_RULES: Final = (
         entry_declaration=entries.COINS_OUT,
         id="{id}.paid",
         ref="$id",
-        state_before={"pay_out": _COIN_CASH_OUT_PATTERN},
+        stored_before={"pay_out": _COIN_CASH_OUT_PATTERN},
         record=ObjectWithChanges("pay_out", paid_coins="$coins"),
-        state={"pay_out": None, "hopper": None},
+        stored_after={"pay_out": None, "hopper": None},
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder),),
     ),
     AuditRule(
         entry_declaration=entries.COINS_OUT_AFTER_VOID,
-        allowed_states=ALL_STATES,
+        allowed_machine_states=ALL_STATES,
         id="{cash_out_id}.paid",
-        state_before={"coins_gone": ObjectWithMembers("coins_gone", id="$cash_out_id")},
+        stored_before={"coins_gone": ObjectWithMembers("coins_gone", id="$cash_out_id")},
         record=DerivedValue(
             lambda context: {
                 field_name: field_value
@@ -458,14 +458,14 @@ _CASH_OUT_RULES: Final = (
                 if field_name != "coin_cents" and field_value != ""
             }
         ),
-        state={"coins_gone": None},
+        stored_after={"coins_gone": None},
         expected_transfers=DerivedValue(_derive_dispensed_coins),
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder_after_coins),),
     ),
     AuditRule(
         entry_declaration=entries.CASH_OUT_ENDED,
-        state_before={"cash_out_goes_on": "$:any"},
-        state={"cash_out_goes_on": None},
+        stored_before={"cash_out_goes_on": "$:any"},
+        stored_after={"cash_out_goes_on": None},
         extra_checks=(
             require(
                 lambda context: (
@@ -479,17 +479,17 @@ _CASH_OUT_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.CREDIT_CONVERTED,
-        allowed_states=STATES_FOR_CASH_OUT,
+        allowed_machine_states=STATES_FOR_CASH_OUT,
         allowed_after_kinds=KINDS_ENDING_PAYOUT,
         expected_transfers=(ExpectedTransfer("credit:{position}:nonrestricted", CASHABLE_ACCOUNT, "$cents"),),
         extra_checks=(require_all_credit("nonrestricted"),),
     ),
     AuditRule(
         entry_declaration=host_entries.CREDIT_EXPIRED,
-        allowed_states=single_state(State.IDLE),
-        state_before={"restricted": ObjectWithMembers("terms", expires="$:words")},
+        allowed_machine_states=single_state(State.IDLE),
+        stored_before={"restricted": ObjectWithMembers("terms", expires="$:words")},
         expected_transfers=(ExpectedTransfer("credit:{position}:restricted", "house:expired", "$cents"),),
-        state={"restricted": None},
+        stored_after={"restricted": None},
         extra_checks=(require_all_credit("restricted"), _check_restricted_expiry),
     ),
 )

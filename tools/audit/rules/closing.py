@@ -70,14 +70,14 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.CLOSING_ANNOUNCED,
         record={"at": "$closing_time"},
-        state={_TABLES_CLOSING_KEY: "$closing_time"},
+        stored_after={_TABLES_CLOSING_KEY: "$closing_time"},
         permission=Permission.CONFIGURE,
         extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.TABLES_OPENED,
-        state_before={_TABLES_CLOSING_KEY: "$closing_time_before:text"},
-        state={_TABLES_CLOSING_KEY: None},
+        stored_before={_TABLES_CLOSING_KEY: "$closing_time_before:text"},
+        stored_after={_TABLES_CLOSING_KEY: None},
         permission=Permission.CONFIGURE,
         extra_checks=(check_signed_in_to_menu,),
     ),

@@ -69,8 +69,8 @@ def _derive_transfers(context: CheckContext) -> Any:
 RULES: Final = (
     AuditRule(
         entry_declaration=entries.TIME_CHARGED,
-        allowed_states=single_state(State.PLAYING),
-        state_before={"game": {"play_id": "$play"}},
+        allowed_machine_states=single_state(State.PLAYING),
+        stored_before={"game": {"play_id": "$play"}},
         record={
             "digest": "$digest:digest",
             "play_id": "$play",
@@ -78,7 +78,7 @@ RULES: Final = (
             "minutes": "$:positive",
             "until": "$until:time",
         },
-        state={PlayKey.PAID_PLAYING_TIME: {"digest": "$digest", "until": "$until"}},
+        stored_after={PlayKey.PAID_PLAYING_TIME: {"digest": "$digest", "until": "$until"}},
         expected_transfers=DerivedValue(_derive_transfers),
         extra_checks=(
             _check_charge,

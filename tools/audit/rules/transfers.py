@@ -100,13 +100,13 @@ _TICKET_RULES: Final = (
     AuditRule(
         entry_declaration=entries.HOST_VOUCHER_REFUSED,
         record={"id": "$id", "number": "$number", "status": "$status"},
-        state={"host_ticket?": _REFUSED_TICKET_PATTERN},
+        stored_after={"host_ticket?": _REFUSED_TICKET_PATTERN},
         extra_checks=(require_new_id("ticket"),),
     ),
     AuditRule(
         entry_declaration=entries.VOUCHER_AUTHORISED,
         record={"id": "$id", "number": "$number", "amount_cents": "$cents", "kind": "$credit"},
-        state={
+        stored_after={
             "host_ticket": {
                 "id": "$id",
                 "number": "$number",
@@ -122,12 +122,12 @@ _TICKET_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.REDEMPTION_RESULT_READ_BY_HOST,
-        state_before={"host_ticket": ObjectWithMembers("result_before", told=False)},
-        state={"host_ticket": ObjectWithChanges("result_before", told=True)},
+        stored_before={"host_ticket": ObjectWithMembers("result_before", told=False)},
+        stored_after={"host_ticket": ObjectWithChanges("result_before", told=True)},
     ),
     AuditRule(
         entry_declaration=entries.ISSUED_VOUCHER_READ_BY_HOST,
-        state={
+        stored_after={
             "validations_read": DerivedValue(
                 lambda context: (context.value_before("validations_read") or 0) + 1
             )
@@ -291,10 +291,10 @@ _ANY_POSTINGS: Final = ExpectedTransfer("{source}", "{target}", "$:cents", may_r
 _TRANSFER_RULES: Final = (
     AuditRule(
         entry_declaration=entries.AFT_COMPLETE,
-        allowed_states=STATES_FOR_TRANSFERS,
+        allowed_machine_states=STATES_FOR_TRANSFERS,
         id="transfer:{identifier}",
         record=_TRANSFER_RESULT_PATTERN,
-        state={"transfers": _NEXT_HOST_TRANSFER_COUNT, "transfer": "$stored_result"},
+        stored_after={"transfers": _NEXT_HOST_TRANSFER_COUNT, "transfer": "$stored_result"},
         expected_transfers=(_ANY_POSTINGS,),
         extra_checks=(
             _CHECK_STORED_TRANSFER,
@@ -309,11 +309,11 @@ _TRANSFER_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=money_entries.AFT_JACKPOT,
-        allowed_states=STATES_FOR_TRANSFERS,
+        allowed_machine_states=STATES_FOR_TRANSFERS,
         id="transfer:{identifier}",
-        state_before={"handpay": None},
+        stored_before={"handpay": None},
         record={**_TRANSFER_RESULT_PATTERN, "kind": "bonus_jackpot", "asked_cents": "$requested_cents:cents"},
-        state={
+        stored_after={
             "transfers": _NEXT_HOST_TRANSFER_COUNT,
             "transfer": "$stored_result",
             "handpay": {"id": "transfer:{identifier}", "kind": "bonus", "amount_cents": "$requested_cents"},
@@ -341,31 +341,31 @@ _TRANSFER_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.AFT_RESULT_READ_BY_HOST,
-        state_before={"transfer": ObjectWithMembers("result_before", told=False)},
-        state={"transfer": ObjectWithChanges("result_before", told=True)},
+        stored_before={"transfer": ObjectWithMembers("result_before", told=False)},
+        stored_after={"transfer": ObjectWithChanges("result_before", told=True)},
     ),
     AuditRule(
         entry_declaration=entries.AFT_CASH_OUT_TERMS_SET,
         record={"enabled": "$is_enabled", "hard": "$is_hard"},
-        state={"host_cash_out": {"enabled": "$is_enabled", "hard": "$is_hard"}},
+        stored_after={"host_cash_out": {"enabled": "$is_enabled", "hard": "$is_hard"}},
     ),
     AuditRule(
         entry_declaration=entries.AFT_REGISTERED,
         record={"pos_id": "$pos_id"},
-        state={
+        stored_after={
             "registration": {"pos_id": "$pos_id", "key_digest": "$:digest"},
             "transfers_unproved?": None,
         },
     ),
     AuditRule(
         entry_declaration=entries.AFT_UNREGISTERED,
-        state_before={"registration": "$:object"},
-        state={"registration": None},
+        stored_before={"registration": "$:object"},
+        stored_after={"registration": None},
     ),
-    AuditRule(entry_declaration=entries.AFT_LOCKED, allowed_states=STATES_FOR_TRANSFERS),
+    AuditRule(entry_declaration=entries.AFT_LOCKED, allowed_machine_states=STATES_FOR_TRANSFERS),
     AuditRule(
         entry_declaration=entries.CASH_OUT_OFFERED_TO_HOST,
-        allowed_states=single_state(State.IDLE),
+        allowed_machine_states=single_state(State.IDLE),
         record={"amount_cents": DerivedValue(sum_credit_cents)},
     ),
 )
@@ -376,12 +376,12 @@ _SETTING_RULES: Final = (
     AuditRule(
         entry_declaration=entries.TICKET_TERMS_CHANGED,
         record={"tickets": "$terms"},
-        state={"ticket_terms": "$terms"},
+        stored_after={"ticket_terms": "$terms"},
     ),
     AuditRule(
         entry_declaration=entries.HOST_RESTRICTION_RECORDED,
         record={"source": "$source", "name": "$control", "value": "$request"},
-        state={"control:{control}:{source}": "$request"},
+        stored_after={"control:{control}:{source}": "$request"},
     ),
 )
 

@@ -48,7 +48,7 @@ RULES: Final = (
         entry_declaration=entries.BETTING_CLOSED,
         id="{round}.closed",
         record=_SPIN_PATTERN,
-        state={"wheel_spin": {**_SPIN_PATTERN, "earlier?": "$:object"}},
+        stored_after={"wheel_spin": {**_SPIN_PATTERN, "earlier?": "$:object"}},
         extra_checks=(
             require(
                 lambda context: (
@@ -63,9 +63,9 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.WHEEL_NUMBER_RECEIVED,
         id="{round}.number",
-        state_before=_STORED_SPIN_PATTERN,
+        stored_before=_STORED_SPIN_PATTERN,
         record={**_SPIN_PATTERN, "number": "$number"},
-        state={"wheel_spin": ObjectWithChanges("spin_before", number="$number")},
+        stored_after={"wheel_spin": ObjectWithChanges("spin_before", number="$number")},
         extra_checks=(
             _CHECK_AWAITED_SPIN,
             require(
@@ -79,9 +79,9 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.WHEEL_NUMBER_MISSED,
         id="{round}.unheard",
-        state_before=_STORED_SPIN_PATTERN,
+        stored_before=_STORED_SPIN_PATTERN,
         record={**_SPIN_PATTERN, "unheard": "$reason"},
-        state={"wheel_spin": ObjectWithChanges("spin_before", unheard="$reason")},
+        stored_after={"wheel_spin": ObjectWithChanges("spin_before", unheard="$reason")},
         extra_checks=(_CHECK_AWAITED_SPIN,),
     ),
 )
