@@ -46,8 +46,8 @@ def plant_bias(self, bound, purpose=""):
 
 def plant_repeated_words(self, count):
     """Replace one word in eight of a step by the word before it."""
-    if self._used and self._buffer[self._used - 1] % 8 == 0:
-        self._used -= count
+    if self._used_byte_count and self._buffer[self._used_byte_count - 1] % 8 == 0:
+        self._used_byte_count -= count
     return TAKE(self, count)
 
 
