@@ -140,7 +140,7 @@ def list_named_reasons(entry, before, facts):
     found = []
     audit = EntryRulesAudit(lambda _, reason: found.append(reason))
     audit.facts = copy.deepcopy(facts)
-    audit.facts.cached_states.clear()
+    audit.facts.cached_machine_states.clear()
     audit.facts.last_idle_times.clear()
     audit.facts.last_money_entry_kinds.clear()
     audit.check_entry(entry, before)

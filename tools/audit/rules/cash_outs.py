@@ -53,25 +53,26 @@ _REMAINDER_KEY: Final = "cash_out_goes_on"
 
 def _find_restricted_pool(context: CheckContext) -> int:
     """Return the pool id (the promotion) of the restricted credit that the entry cashes out; 0 for other credit."""
-    terms = context.record_before(RestrictedTerms, "restricted")
+    terms = context.stored_record_before(RestrictedTerms, "restricted")
     return terms.restricted_pool if context["credit"] == "restricted" and terms is not None else 0
 
 
 def _check_validation_ring(context: CheckContext) -> None:
     """Check that a ticket stored in the ring buffer that the host reads is the printed one, at the next index."""
-    state = context.entry.state
-    ring_state = {key: value for key, value in state.items() if key.startswith("validation")}
-    if not ring_state:
+    stored_ring_values = {
+        key: value for key, value in context.entry.state.items() if key.startswith("validation")
+    }
+    if not stored_ring_values:
         return
     printed_count: Any = context.ledger.state.get("validations") or 0
     expected = {
         "validations": printed_count + 1,
         f"validation:{printed_count % _HOST_TICKET_RING_SIZE + 1}": context["id"],
     }
-    if not is_json_equal(ring_state, expected):
+    if not is_json_equal(stored_ring_values, expected):
         raise PatternMismatch(
             f"state.validations and the ring of tickets: expected {format_value(expected)}, "
-            f"found {format_value(ring_state)}"
+            f"found {format_value(stored_ring_values)}"
         )
 
 
@@ -80,7 +81,7 @@ def _check_printed_ticket(context: CheckContext) -> None:
 
     Test tickets and slips are not checked.
     """
-    cash_out = context.record_before(CashOutRecord, "pay_out")
+    cash_out = context.stored_record_before(CashOutRecord, "pay_out")
     if context["id"].startswith(("test-", "slip-")):
         return
     if cash_out is None or (cash_out.id, cash_out.language) != (context["id"], context["language"]):
@@ -97,7 +98,7 @@ def _derive_dispensed_coins(context: CheckContext) -> Any:
     All of them leave the hopper. At most the amount owed leaves the player's credit. The list is empty if no
     coin was dispensed.
     """
-    abandoned_payout = context.record_before(DispensedCoins, "coins_gone")
+    abandoned_payout = context.stored_record_before(DispensedCoins, "coins_gone")
     counted_cents = (
         0 if abandoned_payout is None else abandoned_payout.paid_coins * abandoned_payout.coin_cents
     )
@@ -119,7 +120,7 @@ def _compute_coin_payout_progress(context: CheckContext, paid_cents: int) -> Coi
     The amount paid includes ``paid_cents``, which the stored cash-out does not contain yet. Raises
     :class:`PatternMismatch` if no cash-out was open before the checked entry.
     """
-    cash_out = context.record_before(CashOutRecord, "pay_out")
+    cash_out = context.stored_record_before(CashOutRecord, "pay_out")
     if cash_out is None:
         raise PatternMismatch("no cash-out was open before this entry")
     paid_before_cents = 0 if cash_out.coin_payout is None else cash_out.coin_payout.paid_cents
@@ -139,7 +140,7 @@ def _derive_remainder(context: CheckContext) -> Any:
     remainder_cents = sum_cashable_credit_cents(context)
     if not remainder_cents:
         raise PatternMismatch(f"state.{_REMAINDER_KEY}: a remainder is stored, but no credit remains")
-    if context.value_after(_REMAINDER_KEY) is True:
+    if context.stored_value_after(_REMAINDER_KEY) is True:
         return True
     return CashOutRemainder(
         amount_cents=remainder_cents,
@@ -152,7 +153,7 @@ def _derive_remainder_after_coins(context: CheckContext) -> Any:
 
     Return ABSENT_VALUE if nothing remains, or if an entry of an earlier version recorded no such amount.
     """
-    abandoned_payout = context.record_before(DispensedCoins, "coins_gone")
+    abandoned_payout = context.stored_record_before(DispensedCoins, "coins_gone")
     if abandoned_payout is None or (
         abandoned_payout.coin_payout is None
         and format_storage_key(_REMAINDER_KEY, context.position) not in context.entry.state
@@ -173,8 +174,12 @@ def _derive_remainder_after_void(context: CheckContext) -> Any:
 
     Return ABSENT_VALUE if the hopper had paid no part, or if coins of the void payout are still to be booked.
     """
-    cash_out = context.record_before(CashOutRecord, "pay_out")
-    if cash_out is None or cash_out.coin_payout is None or context.value_after("coins_gone") is not None:
+    cash_out = context.stored_record_before(CashOutRecord, "pay_out")
+    if (
+        cash_out is None
+        or cash_out.coin_payout is None
+        or context.stored_value_after("coins_gone") is not None
+    ):
         return ABSENT_VALUE
     remainder_cents = sum_cashable_credit_cents(context) + context["held_cents"]
     return CashOutRemainder(
@@ -187,9 +192,9 @@ def _is_remainder_outdated(context: CheckContext) -> bool:
 
     Earlier versions stored true in place of the amount; it is outdated if the player has no credit.
     """
-    if context.value_before(_REMAINDER_KEY) is True:
+    if context.stored_value_before(_REMAINDER_KEY) is True:
         return not sum_cashable_credit_cents(context)
-    remainder = context.record_before(CashOutRemainder, _REMAINDER_KEY)
+    remainder = context.stored_record_before(CashOutRemainder, _REMAINDER_KEY)
     return remainder is not None and remainder.amount_cents != sum_cashable_credit_cents(context)
 
 
@@ -198,7 +203,7 @@ def _check_recorded_coins(context: CheckContext) -> None:
 
     Earlier versions recorded none.
     """
-    abandoned_payout = context.record_after(DispensedCoins, "coins_gone")
+    abandoned_payout = context.stored_record_after(DispensedCoins, "coins_gone")
     expected = (
         None
         if abandoned_payout is None
@@ -304,10 +309,10 @@ _CASH_OUT_RULES: Final = (
         extra_checks=(
             require(
                 lambda context: (
-                    f"state.print.state: {format_value(context.value_after('print')['state'])} ends the printing and "
-                    "may not be stored by an entry on its progress"
+                    f"state.print.state: {format_value(context.stored_value_after('print')['state'])} ends the "
+                    "printing and may not be stored by an entry on its progress"
                 ),
-                lambda context: context.value_after("print")["state"] not in {"barcode_done", "taken"},
+                lambda context: context.stored_value_after("print")["state"] not in {"barcode_done", "taken"},
             ),
         ),
     ),
@@ -409,13 +414,13 @@ _CASH_OUT_RULES: Final = (
             require(
                 lambda context: (
                     "state.hopper: payout_id and coins must be those of the open cash-out, "
-                    f"{format_value(context.value_before('pay_out'))}; "
+                    f"{format_value(context.stored_value_before('pay_out'))}; "
                     f"found {format_value(context['id'])} and {context['coins']}"
                 ),
                 lambda context: (
                     context["id"].startswith("test-")
                     or (
-                        (cash_out := context.record_before(CashOutRecord, "pay_out")) is not None
+                        (cash_out := context.stored_record_before(CashOutRecord, "pay_out")) is not None
                         and (cash_out.id, cash_out.ordered_coins) == (context["id"], context["coins"])
                     )
                 ),
@@ -470,7 +475,7 @@ _CASH_OUT_RULES: Final = (
             require(
                 lambda context: (
                     f"state.{_REMAINDER_KEY}: the stored remainder "
-                    f"{format_value(context.value_before(_REMAINDER_KEY))} is still the player's credit, "
+                    f"{format_value(context.stored_value_before(_REMAINDER_KEY))} is still the player's credit, "
                     f"{sum_cashable_credit_cents(context)} cents, and may not be removed"
                 ),
                 _is_remainder_outdated,

@@ -150,7 +150,7 @@ def check_disputed_coins(context: CheckContext) -> None:
 
 def check_disputed_ticket_print(context: CheckContext) -> None:
     """Check the disputed amount of the open cash-out's ticket, which may or may not have been printed."""
-    cash_out = context.record_before(CashOutRecord, "pay_out")
+    cash_out = context.stored_record_before(CashOutRecord, "pay_out")
     disputed_amount = read_opened_disputed_amount(context)
     if (
         cash_out is None
@@ -196,7 +196,7 @@ def _check_entry_of_disputed_amount(context: CheckContext) -> None:
     expected = replace(disputed_amount, amount_min_cents=0, set_aside_cents=0)
     if context.entry.phase is Phase.RESERVE:
         expected = _compute_disputed_coin_payout(context, expected)
-    stored_value = context.value_after(f"disputed:{disputed_amount.id}")
+    stored_value = context.stored_value_after(f"disputed:{disputed_amount.id}")
     if not is_json_equal(stored_value, to_json(expected)):
         raise PatternMismatch(
             f"state.disputed: expected {format_value(to_json(expected))}, found {format_value(stored_value)}"
@@ -208,7 +208,7 @@ def _compute_disputed_coin_payout(context: CheckContext, disputed_amount: Disput
 
     That amount is reserved, and it is the largest amount that may be owed.
     """
-    abandoned_payout = context.record_before(DispensedCoins, "coins_gone")
+    abandoned_payout = context.stored_record_before(DispensedCoins, "coins_gone")
     if abandoned_payout is None:
         raise PatternMismatch(
             "the entry reserves credit, but no abandoned payout with coins in doubt is stored before it"
@@ -250,8 +250,8 @@ def _find_disputed_amount_ruled_on(context: CheckContext) -> DisputedAmount:
 
     Raises :class:`PatternMismatch` if it is not open, or if a ruling on a different one is stored.
     """
-    ruling = context.record_before(DisputedAmountRuling, "ruling")
-    stored_amount = context.record_before(DisputedAmount, f"disputed:{context.record['id']}")
+    ruling = context.stored_record_before(DisputedAmountRuling, "ruling")
+    stored_amount = context.stored_record_before(DisputedAmount, f"disputed:{context.record['id']}")
     if stored_amount is None:
         raise PatternMismatch(
             f"record.id: no disputed amount {format_value(context.record['id'])} was open before this entry"
@@ -271,7 +271,10 @@ def _check_ruling(context: CheckContext) -> None:
     changes.
     """
     disputed_amount, record = _find_disputed_amount_ruled_on(context), context.record
-    awarded_cents, ruling = record.get("amount_cents"), context.record_before(DisputedAmountRuling, "ruling")
+    awarded_cents, ruling = (
+        record.get("amount_cents"),
+        context.stored_record_before(DisputedAmountRuling, "ruling"),
+    )
     if (
         ruling is None
     ):  # a stored ruling was checked when the reserved amount was released; a restart may follow
@@ -320,28 +323,30 @@ def _check_ruling(context: CheckContext) -> None:
     fault_removal = {} if other_disputed_amounts else {f"fault:{disputed_amount.device}.disputed": None}
     ruling_removal = {} if ruling is None else {"ruling": None}
     redeems_ticket = _does_ruling_redeem_ticket(context, disputed_amount)
-    ticket_ledger_state = (
-        {"tickets": context.value_after("tickets")}
-        if redeems_ticket and context.value_after("tickets")
+    stored_ticket_ledger_end = (
+        {"tickets": context.stored_value_after("tickets")}
+        if redeems_ticket and context.stored_value_after("tickets")
         else {}
     )
     check_ticket_ledger_grows(context)
-    host_ticket = context.record_before(HostTicketRecord, "host_ticket")
+    host_ticket = context.stored_record_before(HostTicketRecord, "host_ticket")
     status = RedemptionStatus.REDEEMED if awarded_cents else RedemptionStatus.NOT_STACKED
-    host_ticket_state = (
+    stored_host_ticket = (
         {"host_ticket": to_json(replace(host_ticket, status=status))}
         if host_ticket is not None and host_ticket.id == disputed_amount.id
         else {}
     )
-    state = {
+    expected_values = {
         f"disputed:{disputed_amount.id}": None,
         **fault_removal,
         **ruling_removal,
-        **ticket_ledger_state,
-        **host_ticket_state,
-        **_derive_state_after_print_ruling(context, disputed_amount, awarded_cents),
+        **stored_ticket_ledger_end,
+        **stored_host_ticket,
+        **_derive_stored_print_after_ruling(context, disputed_amount, awarded_cents),
     }
-    expected_state = {format_storage_key(key, context.position): value for key, value in state.items()}
+    expected_state = {
+        format_storage_key(key, context.position): value for key, value in expected_values.items()
+    }
     if dict(context.entry.state) != expected_state:
         raise PatternMismatch(
             f"state does not end exactly this disputed amount, its fault and its ruling: expected "
@@ -352,17 +357,17 @@ def _check_ruling(context: CheckContext) -> None:
         raise PatternMismatch(f"id: expected {expected_id!r}, found {format_value(context.entry.id)}")
 
 
-def _derive_state_after_print_ruling(
+def _derive_stored_print_after_ruling(
     context: CheckContext, disputed_amount: DisputedAmount, awarded_cents: int
 ) -> dict[str, Any]:
     """Return the state changes that a ruling requires if the printer's result for the disputed ticket is unknown."""
-    print_record = context.value_before("print")
-    print_state = (
+    print_record = context.stored_value_before("print")
+    stored_print = (
         {"print": {**print_record, "state": "failed" if awarded_cents else "barcode_done"}}
         if print_record
         else {}
     )
-    return print_state if disputed_amount.is_about_printed_ticket else {}
+    return stored_print if disputed_amount.is_about_printed_ticket else {}
 
 
 def _does_ruling_redeem_ticket(context: CheckContext, disputed_amount: DisputedAmount) -> bool:
@@ -403,8 +408,8 @@ def _derive_ruling_payment(context: CheckContext) -> Any:
 
 def _check_release_for_ruling(context: CheckContext) -> None:
     """Check that the stored ruling is on the disputed amount whose reserved credit the checked entry releases."""
-    ruling = context.record_after(DisputedAmountRuling, "ruling")
-    stored_amount = context.record_before(DisputedAmount, f"disputed:{context['id']}")
+    ruling = context.stored_record_after(DisputedAmountRuling, "ruling")
+    stored_amount = context.stored_record_before(DisputedAmount, f"disputed:{context['id']}")
     if (
         ruling is None
         or ruling.disputed_amount != stored_amount

@@ -215,7 +215,7 @@ _CLAIMS_PATTERN: Final = {
 
 def _derive_removal(key: str, context: CheckContext) -> Any:
     """Return None (the entry must delete the key) if the memory has a value under ``key``, else ABSENT_VALUE."""
-    return ABSENT_VALUE if context.value_before(key) is None else None
+    return ABSENT_VALUE if context.stored_value_before(key) is None else None
 
 
 def _require_closed_claims(payment_method: str) -> Any:
@@ -244,7 +244,7 @@ def _require_closed_claims(payment_method: str) -> Any:
 
 
 #: Pattern of what memory holds after a game: none open, and the last one with its win.
-_STATE_AFTER_GAME_PATTERN: Final = {
+_STORED_AFTER_GAME_PATTERN: Final = {
     "game": None,
     "last_game": {"play_id": "$play", "win_cents": DerivedValue(_sum_all_returned_cents)},
 }
@@ -417,7 +417,7 @@ _GAME_RULES: Final = (
         id="{play}.end",
         stored_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "win_cents": "$win"},
-        stored_after=_STATE_AFTER_GAME_PATTERN,
+        stored_after=_STORED_AFTER_GAME_PATTERN,
         counts=DerivedValue(_derive_result_count),
         expected_transfers=(
             ExpectedTransfer("house:win", CASHABLE_ACCOUNT, "$win", is_optional=True),
@@ -433,7 +433,7 @@ _GAME_RULES: Final = (
         id="{play}.end",
         stored_before={**_OPEN_GAME_PATTERN, "handpay": None},
         record={"play_id": "$play", "win_cents": "$win"},
-        stored_after={**_STATE_AFTER_GAME_PATTERN, "handpay": DerivedValue(_derive_handpay)},
+        stored_after={**_STORED_AFTER_GAME_PATTERN, "handpay": DerivedValue(_derive_handpay)},
         expected_transfers=(
             ExpectedTransfer("house:attendant_jackpot", "out:handpay_jackpot", "$win", is_optional=True),
             ExpectedTransfer("house:progressive:{level}", "out:handpay_progressive", may_repeat=True),

@@ -53,7 +53,7 @@ from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 # ---------------------------------------------------------------------------------------------- hand-pays
 def _read_pending_handpay(context: CheckContext) -> HandpayRecord:
     """Return the hand-pay that was pending before the checked entry."""
-    handpay = context.record_before(HandpayRecord, "handpay")
+    handpay = context.stored_record_before(HandpayRecord, "handpay")
     if handpay is None:
         raise PatternMismatch("no hand-pay was pending before this entry")
     return handpay
@@ -87,7 +87,7 @@ def _derive_slip(context: CheckContext) -> Any:
     return {
         **to_json(replace(handpay, filled_form=None)),
         **({"method": "cash"} if payment_form is None else to_json(payment_form)),
-        "slip": int(context.value_before("slip") or 0) + 1,
+        "slip": int(context.stored_value_before("slip") or 0) + 1,
         # slips written by earlier versions have no journal head
         **({"witness": format_journal_head(context)} if "witness" in record else {}),
         "machine": record["machine"],
@@ -152,7 +152,7 @@ def _derive_unclaimed_record(context: CheckContext) -> Any:
 
 def _list_unclaimed_transfers(context: CheckContext) -> Any:
     """Return the transfers of the stored unclaimed hand-pay as (source, target, cents)."""
-    unclaimed_record = context.record_before(UnclaimedRecord, "unclaimed")
+    unclaimed_record = context.stored_record_before(UnclaimedRecord, "unclaimed")
     return (
         []
         if unclaimed_record is None
@@ -278,7 +278,7 @@ _HANDPAY_RULES: Final = (
         record=DerivedValue(_derive_slip),
         stored_after={
             "handpay": None,
-            "slip": DerivedValue(lambda context: int(context.value_before("slip") or 0) + 1),
+            "slip": DerivedValue(lambda context: int(context.stored_value_before("slip") or 0) + 1),
         },
         counts={"handpays.{handpay_kind}": 1},
         permission=Permission.PAY_BY_HAND,
@@ -396,9 +396,11 @@ _RULING_RULES: Final = (
             require(
                 lambda context: (
                     f"record.slip: expected the number of a written slip, at most "
-                    f"{int(context.value_before('slip') or 0)}; found {format_value(context.record.get('slip'))}"
+                    f"{int(context.stored_value_before('slip') or 0)}; found {format_value(context.record.get('slip'))}"
                 ),
-                lambda context: int(context.record.get("slip", 0)) <= int(context.value_before("slip") or 0),
+                lambda context: (
+                    int(context.record.get("slip", 0)) <= int(context.stored_value_before("slip") or 0)
+                ),
             ),
             check_signed_in_to_menu,
         ),

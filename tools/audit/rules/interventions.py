@@ -40,22 +40,22 @@ def _check_collection(context: CheckContext) -> None:
     If the work is a collection, the checked entry must store each box's meter now and at the previous collection. For
     any other work it must store nothing.
     """
-    intervention: Any = context.value_before("intervention")
+    intervention: Any = context.stored_value_before("intervention")
     if intervention["kind"] != "collection":
         expected = None
     else:
-        last_collection: Any = context.value_before("collected")
+        last_collection: Any = context.stored_value_before("collected")
         meters_before = (
             dict.fromkeys(METER_BY_BOX, 0) if last_collection is None else last_collection["after"]
         )
         value_by_meter = read_meters(context.ledger).values
         meters_now = {box: value_by_meter[meter] for box, meter in METER_BY_BOX.items()}
         expected = {"id": intervention["id"], "before": meters_before, "after": meters_now, "counted": []}
-    stored_state = context.entry.state.get(format_storage_key("collected", context.position))
-    if not is_json_equal(stored_state, expected):
+    stored_value = context.entry.state.get(format_storage_key("collected", context.position))
+    if not is_json_equal(stored_value, expected):
         raise PatternMismatch(
             f"state.collected does not agree with the meters: expected {format_value(expected)}, "
-            f"found {format_value(stored_state)}"
+            f"found {format_value(stored_value)}"
         )
 
 
@@ -86,10 +86,10 @@ def _check_box_count(context: CheckContext) -> None:
                 f"record.{name} does not match the last collection: expected {format_value(expected)}, "
                 f"found {format_value(record[name])}"
             )
-    expected_state = {**collection, "counted": [*collection["counted"], box]}
-    if not is_json_equal(stored_state := context.value_after("collected"), expected_state):
+    expected_value = {**collection, "counted": [*collection["counted"], box]}
+    if not is_json_equal(stored_value := context.stored_value_after("collected"), expected_value):
         raise PatternMismatch(
-            f"state.collected: expected {format_value(expected_state)}, found {format_value(stored_state)}"
+            f"state.collected: expected {format_value(expected_value)}, found {format_value(stored_value)}"
         )
 
 

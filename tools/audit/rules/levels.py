@@ -141,24 +141,28 @@ def _check_ruling(context: CheckContext) -> None:
         if held_prize is None
         else {name: value for name, value in to_json(held_prize).items() if name in doubted_names}
     )
-    state: dict[str, Any] = {}
+    expected_values: dict[str, Any] = {}
     is_amount_open = (
         own_claim is not None and own_claim.payment_method is None and own_claim.amount_cents is None
     )
     is_awaiting_ruling = held_prize is not None if unruled_prize_by_key else is_amount_open
     if held_prize is not None:
         is_ruled = is_amount_open or held_prize.prize_report is None
-        state[f"held:{claim}"] = None if is_ruled else to_json(replace(held_prize, ruling=record["decision"]))
+        expected_values[f"held:{claim}"] = (
+            None if is_ruled else to_json(replace(held_prize, ruling=record["decision"]))
+        )
     if own_claim is not None and is_amount_open:
         cents = (
             held_prize.amount_cents
             if held_prize is not None and record["decision"] == "pay"
             else own_claim.shown_cents
         )
-        state[f"claim:{claim}"] = to_json(replace(own_claim, amount_cents=cents, is_unanswered=True))
+        expected_values[f"claim:{claim}"] = to_json(
+            replace(own_claim, amount_cents=cents, is_unanswered=True)
+        )
         doubted_fields |= {"pool": own_claim.pool_id, "play_id": own_claim.play_id, "awarded_cents": cents}
     if len(unruled_prize_by_key) <= 1:
-        state["fault:progressive_unproved"] = None
+        expected_values["fault:progressive_unproved"] = None
     if not is_awaiting_ruling:
         raise PatternMismatch(f"record.claim: no prize of claim {claim} awaits a ruling")
     ruling_fields = ("machine", "place", "reason", "persons", "claim", "decision")
@@ -167,9 +171,9 @@ def _check_ruling(context: CheckContext) -> None:
             f"record does not match the prize in doubt: expected {format_value(doubted_fields)}, "
             f"found {format_value(record)}"
         )
-    if not is_json_equal(dict(context.entry.state), state):
+    if not is_json_equal(dict(context.entry.state), expected_values):
         raise PatternMismatch(
-            f"state: expected {format_value(state)}, found {format_value(dict(context.entry.state))}"
+            f"state: expected {format_value(expected_values)}, found {format_value(dict(context.entry.state))}"
         )
 
 
@@ -506,8 +510,8 @@ _LINK_RULES: Final = (
             require(
                 "a certificate was already in use before this entry, and nobody was signed in to replace it",
                 lambda context: (
-                    context.value_before("menu") is not None
-                    or context.value_before("link_certificate") is None
+                    context.stored_value_before("menu") is not None
+                    or context.stored_value_before("link_certificate") is None
                 ),
             ),
         ),

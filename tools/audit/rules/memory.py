@@ -54,7 +54,7 @@ RULES: Final = (
                 "state.memory.medium_replaced must be stored if record.code is memory.medium_replaced, and only then",
                 lambda context: (
                     (context["code"] == "memory.medium_replaced")
-                    is (context.value_after("memory.medium_replaced") is not None)
+                    is (context.stored_value_after("memory.medium_replaced") is not None)
                 ),
             ),
         ),

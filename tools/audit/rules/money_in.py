@@ -62,7 +62,7 @@ def _require_host_status(status: RedemptionStatus) -> Any:
 
     def derive_result(context: CheckContext) -> Any:
         """Return the result for the host with the new status, or ABSENT_VALUE if it is about a different ticket."""
-        ticket_record = context.record_before(HostTicketRecord, "host_ticket")
+        ticket_record = context.stored_record_before(HostTicketRecord, "host_ticket")
         return (
             ABSENT_VALUE
             if ticket_record is None or ticket_record.id != context["paper"]
@@ -79,22 +79,22 @@ def _check_result_of_unstacked_ticket(context: CheckContext) -> None:
     """
     if "disputed_amount" not in context.bound_values:
         _require_host_status(RedemptionStatus.NOT_STACKED)(context)
-    elif context.value_after("host_ticket") is not None:
+    elif context.stored_value_after("host_ticket") is not None:
         raise PatternMismatch(
             "state.host_ticket: expected no change while the ticket's amount is disputed, found "
-            f"{format_value(context.value_after('host_ticket'))}"
+            f"{format_value(context.stored_value_after('host_ticket'))}"
         )
 
 
-def _derive_state_after_return(context: CheckContext) -> Any:
+def _derive_result_after_return(context: CheckContext) -> Any:
     """Return the redemption result for the host that an entry about a returned bill or ticket must store.
 
     A pending redemption becomes "not stacked". Return ABSENT_VALUE if the entry stores no result, or if no
     redemption is pending.
     """
-    ticket_record = context.record_before(HostTicketRecord, "host_ticket")
+    ticket_record = context.stored_record_before(HostTicketRecord, "host_ticket")
     if (
-        context.value_after("host_ticket") is None
+        context.stored_value_after("host_ticket") is None
         or ticket_record is None
         or ticket_record.status is not RedemptionStatus.PENDING
     ):
@@ -110,7 +110,7 @@ def _derive_restricted_terms(context: CheckContext) -> Any:
     None if the entry deletes expired terms (entries of earlier versions), or ABSENT_VALUE if it stores nothing.
     Raises :class:`PatternMismatch` if the entry changes the terms in another way.
     """
-    ticket_record = context.record_before(HostTicketRecord, "host_ticket")
+    ticket_record = context.stored_record_before(HostTicketRecord, "host_ticket")
     if (
         ticket_record is not None
         and ticket_record.id == context["paper"]
@@ -119,8 +119,8 @@ def _derive_restricted_terms(context: CheckContext) -> Any:
         return {"expires": ticket_record.expiry_date, "pool": ticket_record.restricted_pool}
     if format_storage_key("restricted", context.position) not in context.entry.state:
         return ABSENT_VALUE
-    terms = context.record_before(RestrictedTerms, "restricted")
-    new_terms = context.record_after(RestrictedTerms, "restricted")
+    terms = context.stored_record_before(RestrictedTerms, "restricted")
+    new_terms = context.stored_record_after(RestrictedTerms, "restricted")
     old_date = "" if terms is None else terms.expiry_date
     if terms is None or new_terms is None:
         _check_deleted_terms(context, old_date)
@@ -152,7 +152,7 @@ def _check_deleted_terms(context: CheckContext, expiry_date: str) -> None:
 
 def _check_host_value(context: CheckContext) -> None:
     """Check that the ticket is redeemed for the amount and kind of credit that the host authorised."""
-    ticket_record = context.record_before(HostTicketRecord, "host_ticket")
+    ticket_record = context.stored_record_before(HostTicketRecord, "host_ticket")
     if ticket_record is None or ticket_record.id != context["id"]:
         return
     host_value = (
@@ -307,7 +307,7 @@ _BILL_AND_TICKET_RULES: Final = (
         AuditRule(
             entry_declaration=declaration,
             stored_after={"host_ticket?": "$:object"},
-            extra_checks=(require_stored_value("host_ticket", _derive_state_after_return),),
+            extra_checks=(require_stored_value("host_ticket", _derive_result_after_return),),
         )
         for declaration in (entries.BILL_RETURNED, entries.VOUCHER_RETURNED)
     ),

@@ -42,7 +42,9 @@ def _has_generator_or_test_failed(context: CheckContext) -> bool:
 
     Return True for journals of earlier versions, in which a working generator could be restarted too.
     """
-    return is_from_earlier_version(context.ledger) or context.value_before("out_of_service") is not None
+    return (
+        is_from_earlier_version(context.ledger) or context.stored_value_before("out_of_service") is not None
+    )
 
 
 def _is_gaming_day_valid(context: CheckContext) -> bool:
@@ -62,7 +64,7 @@ def _derive_out_of_service_after_test(context: CheckContext) -> Any:
 
     Return None (removed) if a failed self-test had put it out of service, else ABSENT_VALUE (not changed).
     """
-    out_of_service = context.value_before("out_of_service")
+    out_of_service = context.stored_value_before("out_of_service")
     return None if out_of_service is not None and out_of_service["cause"] == "self_test" else ABSENT_VALUE
 
 
@@ -91,13 +93,14 @@ _START_AND_SERVICE_RULES: Final = (
             require(
                 "state.currency: the journal has a currency already",
                 lambda context: (
-                    context.value_after("currency") is None or context.value_before("currency") is None
+                    context.stored_value_after("currency") is None
+                    or context.stored_value_before("currency") is None
                 ),
             ),
             require_equal(
                 "state.boots is not the number of the next power-up",
                 lambda context: context["boots"],
-                lambda context: int(context.value_before("boots") or 0) + 1,
+                lambda context: int(context.stored_value_before("boots") or 0) + 1,
             ),
         ),
     ),
@@ -199,7 +202,7 @@ def _require_clearable_faults(authority: str) -> Check:
         if len(set(codes)) != len(codes):
             raise PatternMismatch(f"record.codes: a fault is named twice in {format_value(codes)}")
         for code in codes:
-            fault = context.value_before(f"fault:{code}")
+            fault = context.stored_value_before(f"fault:{code}")
             if type(fault) is not dict:
                 raise PatternMismatch(f"record.codes: fault {code} was not active before this entry")
             if fault["cleared_by"] != authority:
@@ -238,7 +241,7 @@ def _check_declared_fault(context: CheckContext) -> None:
 
 def _check_service_call(context: CheckContext) -> None:
     """Check that the checked entry starts a service call while none is active, or ends the active call."""
-    is_on, was_active = context["is_on"], context.value_before("service_call") is not None
+    is_on, was_active = context["is_on"], context.stored_value_before("service_call") is not None
     if is_on is was_active:
         call_text = "a service call was already" if was_active else "no service call was"
         raise PatternMismatch(f"record.on is {format_value(is_on)}, but {call_text} active before this entry")

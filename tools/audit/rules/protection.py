@@ -19,14 +19,14 @@ from tools.audit.rules.rule import AuditRule
 
 def _compute_spent_cents(context: CheckContext) -> int:
     """Return what the player has lost in the session before the checked entry: wagers minus wins, in minor units."""
-    session = context.value_before("session")
+    session = context.stored_value_before("session")
     return int(session["wagered_cents"]) - int(session["won_cents"])
 
 
 def _derive_limits(context: CheckContext) -> Any:
     """Return the player's limits that must be stored: those before the checked entry, with the recorded change."""
     record = context.record
-    return {**(context.value_before("limits") or {}), record["of"]: record["value"]}
+    return {**(context.stored_value_before("limits") or {}), record["of"]: record["value"]}
 
 
 #: Pattern of a memory without a game, a hand-pay or a cash-out.

@@ -157,7 +157,10 @@ class AuditRule:
             _match_at_name(name, matcher, value, context)
         for key, matcher in deferred_matchers:
             _match_at_name(
-                f"memory.{key}", matcher, context.value_before(key.format(**context.bound_values)), context
+                f"memory.{key}",
+                matcher,
+                context.stored_value_before(key.format(**context.bound_values)),
+                context,
             )
         self._check_transfers(transaction.transfers, context)
         dims = dict(transaction.dims)
@@ -241,28 +244,28 @@ class AuditRule:
             if "{" in key:
                 deferred_matchers.append((key, matcher))
             else:
-                _match_at_name(f"memory.{key}", matcher, context.value_before(key), context)
+                _match_at_name(f"memory.{key}", matcher, context.stored_value_before(key), context)
         return deferred_matchers
 
-    def _strip_position(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
+    def _strip_position(self, stored_values: Mapping[str, Any], position: int) -> Mapping[str, Any]:
         """Return the values that an entry stores, by storage key without the prefix of its player position.
 
         Raises :class:`PatternMismatch` for a key of another position.
         """
         if position == 1:
-            for key in state:
+            for key in stored_values:
                 number, separator, _ = key.partition("/")
                 if separator and number.isdigit():
                     raise PatternMismatch(f"state.{key}: the key does not belong to position 1")
-            return state
+            return stored_values
         position_prefix = f"{position}/"
-        stripped_state = {}
-        for key, value in state.items():
+        stripped_values = {}
+        for key, value in stored_values.items():
             name = key.removeprefix(position_prefix)
             if format_storage_key(name, position) != key:
                 raise PatternMismatch(f"state.{key}: the key does not belong to position {position}")
-            stripped_state[name] = value
-        return stripped_state
+            stripped_values[name] = value
+        return stripped_values
 
     def _check_transfers(self, transfers: tuple[Transfer, ...], context: CheckContext) -> None:
         """Check that the entry makes exactly the rule's transfers, in order. Raises :class:`PatternMismatch`."""

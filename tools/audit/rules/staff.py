@@ -19,7 +19,7 @@ def _check_next_change(context: CheckContext) -> None:
 
     Its change number must follow the previous one, and the change must fit the list before it.
     """
-    facts, staff_before, number = context.facts, context.value_before("staff"), context["number"]
+    facts, staff_before, number = context.facts, context.stored_value_before("staff"), context["number"]
     digest, person_id, role = context.bound_values.get("digest"), context["person_id"], context["role"]
     expected_number = int((staff_before["number"] if type(staff_before) is dict else staff_before) or 0) + 1
     expected_id = f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}"
@@ -27,7 +27,7 @@ def _check_next_change(context: CheckContext) -> None:
         ("record.number", number, expected_number),
         (
             "state.staff",
-            context.value_after("staff"),
+            context.stored_value_after("staff"),
             number if digest is None else {"number": number, "digest": digest},
         ),
         ("id", context.entry.id, expected_id),
@@ -114,10 +114,12 @@ RULES: Final = (
             ),
             require(
                 lambda context: (
-                    f"state.staff: expected {format_value(context.value_before('staff'))}, stored before this entry; "
-                    f"found {format_value(context.value_after('staff'))}"
+                    f"state.staff: expected {format_value(context.stored_value_before('staff'))}, stored before this "
+                    f"entry; found {format_value(context.stored_value_after('staff'))}"
                 ),
-                lambda context: context.value_before("staff") in (None, context.value_after("staff")),
+                lambda context: (
+                    context.stored_value_before("staff") in (None, context.stored_value_after("staff"))
+                ),
             ),
         ),
     ),

@@ -45,7 +45,7 @@ def _check_software_change(context: CheckContext) -> None:
     Version, signer and component digests are compared.
     """
     software_before = context["software_before"] or _NO_SOFTWARE_RECORD
-    software_after = context.value_after("software") or _NO_SOFTWARE_RECORD
+    software_after = context.stored_value_after("software") or _NO_SOFTWARE_RECORD
     recorded_software = {name: context.record[name] for name in ("version", "signer", "components")}
     expected: dict[str, Any] = {
         name: [software_before[name], software_after[name]] for name in ("version", "signer")
@@ -105,7 +105,7 @@ RULES: Final = (
             require_equal(
                 "record.before does not match the options stored before this entry",
                 lambda context: context["before"],
-                lambda context: context.value_before("options") or _DEFAULT_OPTIONS,
+                lambda context: context.stored_value_before("options") or _DEFAULT_OPTIONS,
             ),
             require(
                 lambda context: (
@@ -138,7 +138,7 @@ RULES: Final = (
             require_equal(
                 "record.before is not the digest of the cabinet file stored before this entry",
                 lambda context: context["before"],
-                lambda context: (context.value_before("cabinet_file") or {"digest": ""})["digest"],
+                lambda context: (context.stored_value_before("cabinet_file") or {"digest": ""})["digest"],
             ),
             require(
                 lambda context: (
@@ -185,7 +185,7 @@ RULES: Final = (
             require_equal(
                 "record.before does not match the calibration stored before this entry",
                 lambda context: context["before"],
-                lambda context: context.value_before("touch") or [],
+                lambda context: context.stored_value_before("touch") or [],
             ),
             check_signed_in_to_menu,
         ),

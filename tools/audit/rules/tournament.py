@@ -20,7 +20,7 @@ from tools.audit.rules.pattern import CheckContext, DerivedValue
 from tools.audit.rules.rule import AuditRule
 
 #: The state in which staff use the service menu.
-_SERVICE_MENU_STATE: Final = single_state(State.SERVICE_MENU)
+_SERVICE_MENU_STATES: Final = single_state(State.SERVICE_MENU)
 #: Pattern of the digest of a tournament's rules.
 _RULES_DIGEST_PATTERN: Final = "$digest:text"
 #: Pattern of a memory of a machine in a tournament.
@@ -39,7 +39,7 @@ _ENTRY_FIELDS_PATTERN: Final = {
 
 def _has_no_tournament(context: CheckContext) -> bool:
     """Return whether the machine was in no tournament before the checked entry."""
-    return context.value_before("tournament") is None
+    return context.stored_value_before("tournament") is None
 
 
 def _is_without_credit(context: CheckContext) -> bool:
@@ -57,13 +57,13 @@ def _has_no_round(context: CheckContext) -> bool:
 
 def _is_position_free(context: CheckContext) -> bool:
     """Return whether the checked entry's own player position was playing no tournament round before the entry."""
-    purse = context.value_before("purse")
+    purse = context.stored_value_before("purse")
     return purse is None or bool(purse.get("ending"))
 
 
 def _has_open_round(context: CheckContext) -> bool:
     """Return whether the checked entry's own player position was playing a tournament round, between two games."""
-    return not _is_position_free(context) and context.value_before("purse_game") is None
+    return not _is_position_free(context) and context.stored_value_before("purse_game") is None
 
 
 #: Check that the machine was in no tournament before the entry.
@@ -118,7 +118,7 @@ def _derive_point_removal(context: CheckContext) -> Any:
 RULES: Final = (
     AuditRule(
         entry_declaration=entries.RULES_INSTALLED,
-        allowed_machine_states=_SERVICE_MENU_STATE,
+        allowed_machine_states=_SERVICE_MENU_STATES,
         record={"digest": _RULES_DIGEST_PATTERN, "text": "$text:text"},
         stored_after={"tournament_rules": {"digest": "$digest", "text": "$text"}},
         permission=Permission.CONFIGURE,
@@ -129,7 +129,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.RULES_REMOVED,
-        allowed_machine_states=_SERVICE_MENU_STATE,
+        allowed_machine_states=_SERVICE_MENU_STATES,
         stored_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest"},
         stored_after={"tournament_rules": None},
@@ -141,7 +141,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.MACHINE_ASSIGNED,
-        allowed_machine_states=_SERVICE_MENU_STATE,
+        allowed_machine_states=_SERVICE_MENU_STATES,
         stored_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
         record={"digest": "$digest"},
         stored_after={"tournament": {"digest": "$digest", "since": "$:text"}},
@@ -158,7 +158,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.MACHINE_RELEASED,
-        allowed_machine_states=_SERVICE_MENU_STATE,
+        allowed_machine_states=_SERVICE_MENU_STATES,
         stored_before=_IN_TOURNAMENT_PATTERN,
         record={"digest": "$digest"},
         stored_after={"tournament": None},
@@ -170,7 +170,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.ENTRY_SOLD,
-        allowed_machine_states=_SERVICE_MENU_STATE,
+        allowed_machine_states=_SERVICE_MENU_STATES,
         stored_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
         expected_transfers=DerivedValue(lambda context: [("fees:participants", "fees:sold", context["fee"])]),
@@ -179,7 +179,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.ENTRY_VOIDED,
-        allowed_machine_states=_SERVICE_MENU_STATE,
+        allowed_machine_states=_SERVICE_MENU_STATES,
         stored_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
         expected_transfers=DerivedValue(lambda context: [("fees:sold", "fees:participants", context["fee"])]),
@@ -188,7 +188,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.PRIZE_PAID,
-        allowed_machine_states=_SERVICE_MENU_STATE,
+        allowed_machine_states=_SERVICE_MENU_STATES,
         stored_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
         record={"digest": "$digest", "amount_cents": "$prize:cents"},
         expected_transfers=DerivedValue(
@@ -199,7 +199,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.ROUND_STARTED,
-        allowed_machine_states=_SERVICE_MENU_STATE,
+        allowed_machine_states=_SERVICE_MENU_STATES,
         stored_before=_IN_TOURNAMENT_PATTERN,
         record={**_ENTRY_FIELDS_PATTERN, "round": "$round:positive", "points": "$points:positive"},
         stored_after={"purse": "$:object", "selection": "$:object"},

@@ -44,8 +44,8 @@ def _check_ledger_state(context: CheckContext) -> None:
     If two people restored the ledger since the last such entry, the entry must name them. If not, it must name
     nobody, and the ledger must not have become shorter.
     """
-    anchor_before = context.record_before(LedgerAnchor, "tickets")
-    anchor_after = context.record_after(LedgerAnchor, "tickets")
+    anchor_before = context.stored_record_before(LedgerAnchor, "tickets")
+    anchor_after = context.stored_record_after(LedgerAnchor, "tickets")
     if anchor_after is None:
         raise PatternMismatch("state.tickets is missing")
     is_new_ledger = anchor_before is None or anchor_before.restoration != anchor_after.restoration
@@ -65,8 +65,8 @@ def _check_ledger_correction(context: CheckContext) -> None:
     The ledger's starting amount for one kind of ticket must fall by the recorded amount, and nothing else may
     change.
     """
-    anchor_before = context.record_before(LedgerAnchor, "tickets")
-    anchor_after = context.record_after(LedgerAnchor, "tickets")
+    anchor_before = context.stored_record_before(LedgerAnchor, "tickets")
+    anchor_after = context.stored_record_after(LedgerAnchor, "tickets")
     if anchor_before is None or anchor_after is None:
         raise PatternMismatch("state.tickets: a ticket ledger must be stored before this entry and by it")
     cents_before_and_after = (
@@ -129,18 +129,18 @@ _TICKET_RULES: Final = (
         entry_declaration=entries.ISSUED_VOUCHER_READ_BY_HOST,
         stored_after={
             "validations_read": DerivedValue(
-                lambda context: (context.value_before("validations_read") or 0) + 1
+                lambda context: (context.stored_value_before("validations_read") or 0) + 1
             )
         },
         extra_checks=(
             require(
                 lambda context: (
                     f"state.validations_read: the host had already read all "
-                    f"{context.value_before('validations') or 0} tickets before this entry"
+                    f"{context.stored_value_before('validations') or 0} tickets before this entry"
                 ),
                 lambda context: (
-                    (context.value_before("validations_read") or 0)
-                    < (context.value_before("validations") or 0)
+                    (context.stored_value_before("validations_read") or 0)
+                    < (context.stored_value_before("validations") or 0)
                 ),
             ),
         ),
@@ -250,7 +250,10 @@ def _check_stored_failure(context: CheckContext) -> None:
     The two may differ only in whether the host has read the result: the record says no, but if the reply to the
     order reported the failure, the stored result says yes.
     """
-    stored_record, recorded_result = context.record_after(TransferRecord, "transfer"), _read_result(context)
+    stored_record, recorded_result = (
+        context.stored_record_after(TransferRecord, "transfer"),
+        _read_result(context),
+    )
     if recorded_result.host_has_read or recorded_result.history_index is not None:
         raise PatternMismatch(
             "record.position and record.told: a failed transfer must have no index and must not be marked as read; "
@@ -270,12 +273,14 @@ def _check_stored_failure(context: CheckContext) -> None:
 
 
 #: The number of host transfers, one more than before.
-_NEXT_HOST_TRANSFER_COUNT: Final = DerivedValue(lambda context: (context.value_before("transfers") or 0) + 1)
+_NEXT_HOST_TRANSFER_COUNT: Final = DerivedValue(
+    lambda context: (context.stored_value_before("transfers") or 0) + 1
+)
 #: Check that the result takes the next index of the transfer history.
 _CHECK_NEXT_HISTORY_INDEX: Final = require_equal(
     "record.position is not the next index of the history",
     lambda context: _read_result(context).history_index,
-    lambda context: (context.value_before("transfers") or 0) % _TRANSFER_HISTORY_SIZE + 1,
+    lambda context: (context.stored_value_before("transfers") or 0) % _TRANSFER_HISTORY_SIZE + 1,
 )
 #: Check that the stored host transfer is the recorded one.
 _CHECK_STORED_TRANSFER: Final = require_equal(

@@ -58,7 +58,7 @@ RULES: Final = (
         entry_declaration=play_entries.MACHINE_CHECKED,
         allowed_machine_states=STATES_FOR_RULINGS,
         record={
-            "handpay": DerivedValue(lambda context: (context.value_before("handpay") or {}).get("id")),
+            "handpay": DerivedValue(lambda context: (context.stored_value_before("handpay") or {}).get("id")),
             "meters": DerivedValue(lambda context: read_nonzero_meters(context, with_period_meters=True)),
             "head": DerivedValue(lambda context: context.ledger.head_hex),
         },
