@@ -3,8 +3,9 @@
 The journal records where the archive ends: the entry ``journal.archived`` has the digest of the last segment,
 and each segment has the digest of the previous one. A segment that is missing, altered, exchanged or from
 another journal is therefore detected, and the error names it. Archived entries are deleted from the two copies
-of the journal only after both copies contain the entry ``journal.archived``. If a segment is missing on one
-medium, it is read from the other medium.
+of the journal only once both have a later checkpoint, which states where the archive ends: without it, a start
+would need the deleted entries to find that out. If a segment is missing on one medium, it is read from the
+other medium.
 """
 
 import re
@@ -213,7 +214,7 @@ class Archive:
         The signed trailer of each copy is valid; its entries are verified only when they are read. Raises
         :class:`JournalDamaged`, naming the segment, if one is missing, altered or in the wrong place.
         """
-        expected_first, previous_digest = 0, None
+        expected_first, previous_segment_digest = 0, None
         for first_sequence, last_sequence in self._list_segment_ranges():
             if last_sequence <= after_sequence:
                 continue
@@ -222,15 +223,17 @@ class Archive:
             if first_sequence != expected_first:
                 raise self._build_missing_error(expected_first or after_sequence + 1, first_sequence - 1)
             copies = self._open_copies_with_valid_trailer(first_sequence, last_sequence)
-            if previous_digest is not None:
-                copies = [copy for copy in copies if copy.trailer.previous_digest == previous_digest]
+            if previous_segment_digest is not None:
+                copies = [
+                    copy for copy in copies if copy.trailer.previous_segment_digest == previous_segment_digest
+                ]
                 if not copies:
                     raise JournalDamaged(
                         f"the archive, entries {first_sequence} to {last_sequence}",
                         "the segment does not follow the one before it: one of the two was exchanged",
                     )
             yield copies
-            expected_first, previous_digest = last_sequence + 1, copies[0].trailer.digest
+            expected_first, previous_segment_digest = last_sequence + 1, copies[0].trailer.digest
         if (expected_first or after_sequence + 1) <= self.last_sequence:
             raise self._build_missing_error(expected_first or after_sequence + 1, self.last_sequence)
 

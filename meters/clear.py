@@ -272,8 +272,8 @@ def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -
         )
     credits_found = sorted(
         {
-            copy.credits_cents
-            for copy in (inspection.first_copy, inspection.second_copy, inspection.both_copies)
+            reading.credits_cents
+            for reading in (inspection.first_reading, inspection.second_reading, inspection.best_reading)
         }
     )
     if clearance.owed_cents not in credits_found:

@@ -11,8 +11,11 @@ from meters.storage import replace_file
 FIRST_START_MARKER_FILE_NAME: Final = "first-start"
 
 
-def check_journal_not_lost(location: JournalLocation) -> None:
-    """Raise JournalDamaged if the machine has a key but no journal, unless its very first start was interrupted."""
+def check_missing_journal_is_allowed(location: JournalLocation) -> None:
+    """Raise JournalDamaged if the machine has a key, unless its very first start was interrupted.
+
+    Call this only if there is no journal.
+    """
     has_key = any(location.storage.exists(folder / KEY_FILE_NAME) for folder in location.media)
     if has_key and not location.storage.exists(location.state_folder / FIRST_START_MARKER_FILE_NAME):
         raise JournalDamaged(

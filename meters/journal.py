@@ -22,7 +22,7 @@ from meters.errors import (
     SelfAuditFailed,
     TransactionIdConflict,
 )
-from meters.first_start import check_journal_not_lost, complete_first_start, load_or_create_key
+from meters.first_start import check_missing_journal_is_allowed, complete_first_start, load_or_create_key
 from meters.keys import MachineKey
 from meters.ledger import Ledger
 from meters.lock import FolderLock
@@ -217,7 +217,7 @@ class Journal(JournalView):
                 and not pairing.journal_exists
                 and not location.has_journal
             ):
-                check_journal_not_lost(location)
+                check_missing_journal_is_allowed(location)
                 opening.check_new_journal_allowed()
             journal = cls(
                 location, load_or_create_key(location), pairing, locks, opening.read_time, opening.policy

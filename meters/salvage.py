@@ -52,7 +52,7 @@ EntryReader = Callable[[int], Iterable[AuthenticatedEntry]]
 
 @dataclass(frozen=True, slots=True)
 class SalvagedJournal(Generic[VisitorT]):
-    """The readable part of a damaged journal, from one copy or from both.
+    """The intact part of a damaged journal, from one copy or from both.
 
     It ends where no copy continues.
     """
@@ -73,7 +73,7 @@ class SalvagedJournal(Generic[VisitorT]):
     """The visitor that received every intact entry."""
 
     def to_json(self) -> dict[str, JSON]:
-        """Return what could be read, as the JSON that the first entry of a new journal stores after a clear."""
+        """Return the intact part, as the JSON that the first entry of a new journal stores after a clear."""
         return {
             "sequence": self.sequence,
             "head": self.head_hex,
@@ -87,14 +87,17 @@ class SalvagedJournal(Generic[VisitorT]):
 class JournalInspection(Generic[VisitorT]):
     """The result of inspecting a damaged journal: readings of the first copy, of the second, and of both."""
 
-    first_copy: SalvagedJournal[VisitorT]
-    """What could be read of the first copy alone."""
-    second_copy: SalvagedJournal[VisitorT]
-    """What could be read of the second copy alone."""
-    both_copies: SalvagedJournal[VisitorT]
-    """What could be read of both copies together; if they disagree, of the longer one alone."""
+    first_reading: SalvagedJournal[VisitorT]
+    """The intact part of the first copy alone."""
+    second_reading: SalvagedJournal[VisitorT]
+    """The intact part of the second copy alone."""
+    best_reading: SalvagedJournal[VisitorT]
+    """The intact part of both copies together; if they disagree, of the longer one alone."""
     copies_agree: bool
-    """Whether the copies have the same entries up to the end of the shorter one; if so, the longer one is newer."""
+    """Whether the copies have the same entries up to the end of the shorter one; if so, the longer one is newer.
+
+    An empty copy agrees with any other.
+    """
     acknowledged_sequence: int
     """The number of the last entry that the machine is known to have acknowledged; 0 if unknown."""
 
@@ -102,7 +105,9 @@ class JournalInspection(Generic[VisitorT]):
     def agreed_meters(self) -> dict[str, int]:
         """Return the value of each meter that has the same value in both copies of the journal, by meter name."""
         return {
-            k: v for k, v in self.first_copy.meter_values.items() if self.second_copy.meter_values.get(k) == v
+            k: v
+            for k, v in self.first_reading.meter_values.items()
+            if self.second_reading.meter_values.get(k) == v
         }
 
     @property
@@ -111,9 +116,10 @@ class JournalInspection(Generic[VisitorT]):
 
         A value is None if that copy lacks the meter. The keys are the meter names.
         """
-        names = sorted(self.first_copy.meter_values.keys() | self.second_copy.meter_values.keys())
+        names = sorted(self.first_reading.meter_values.keys() | self.second_reading.meter_values.keys())
         value_pairs = (
-            (n, self.first_copy.meter_values.get(n), self.second_copy.meter_values.get(n)) for n in names
+            (n, self.first_reading.meter_values.get(n), self.second_reading.meter_values.get(n))
+            for n in names
         )
         return {
             name: (first_value, second_value)
@@ -123,8 +129,11 @@ class JournalInspection(Generic[VisitorT]):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether it is proved that no acknowledged entry of the journal is missing."""
-        return self.copies_agree and 0 < self.acknowledged_sequence <= self.both_copies.sequence
+        """Return whether it is proved that no acknowledged entry of the journal is missing.
+
+        One intact copy is enough: every acknowledged entry is in both.
+        """
+        return self.copies_agree and 0 < self.acknowledged_sequence <= self.best_reading.sequence
 
     @property
     def challenge(self) -> str:
@@ -137,9 +146,9 @@ class JournalInspection(Generic[VisitorT]):
     def to_json(self) -> dict[str, JSON]:
         """Return the inspection as the JSON that the first entry of a new journal stores after a clear."""
         return {
-            "first": self.first_copy.to_json(),
-            "second": self.second_copy.to_json(),
-            "together": {"sequence": self.both_copies.sequence, "head": self.both_copies.head_hex},
+            "first": self.first_reading.to_json(),
+            "second": self.second_reading.to_json(),
+            "together": {"sequence": self.best_reading.sequence, "head": self.best_reading.head_hex},
             "agree": self.copies_agree,
             "acknowledged": self.acknowledged_sequence,
         }
@@ -154,8 +163,9 @@ def inspect_journal(
 ) -> JournalInspection[VisitorT]:
     """Read each copy of a journal as far as it is intact; if the copies agree, also read both together.
 
-    Copies agree if they have the same entry at the end of the shorter one. Damage raises no error, and nothing is
-    changed. ``create_visitor`` is called for each of these readings; the visitor that it returns receives the entries.
+    Copies agree if they have the same entry at the end of the shorter one; the hash chain then proves that all entries
+    before it are the same. Damage raises no error, and nothing is changed. ``create_visitor`` is called for each of
+    these readings; the visitor that it returns receives the entries.
     """
     storage = storage or DiskStorage()
     second_folder = second_folder or state_folder / SECOND_FOLDER
@@ -168,18 +178,18 @@ def inspect_journal(
         if key is not None:
             first_reader = _prepend_archive(first_reader, storage, state_folder, key)
             second_reader = _prepend_archive(second_reader, storage, second_folder, key)
-        first_copy = _replay_copies((first_reader,), create_visitor, key, damage)
-        second_copy = _replay_copies((second_reader,), create_visitor, key, "")
-        copies_agree = _do_copies_agree(first_reader, second_reader, first_copy, second_copy)
-        both_copies = (
+        first_reading = _replay_copies((first_reader,), create_visitor, key, damage)
+        second_reading = _replay_copies((second_reader,), create_visitor, key, "")
+        copies_agree = _do_copies_agree(first_reader, second_reader, first_reading, second_reading)
+        best_reading = (
             _replay_copies((first_reader, second_reader), create_visitor, key, "")
             if copies_agree
-            else _choose_longer(first_copy, second_copy)
+            else _choose_longer(first_reading, second_reading)
         )
     return JournalInspection(
-        first_copy=first_copy,
-        second_copy=second_copy,
-        both_copies=both_copies,
+        first_reading=first_reading,
+        second_reading=second_reading,
+        best_reading=best_reading,
         copies_agree=copies_agree,
         acknowledged_sequence=_find_acknowledged_sequence(storage, key, state_folder, second_folder),
     )
@@ -226,10 +236,10 @@ def _prepend_archive(read_copy: EntryReader, storage: Storage, folder: Path, key
 
 
 def _choose_longer(
-    first_copy: SalvagedJournal[VisitorT], second_copy: SalvagedJournal[VisitorT]
+    first_reading: SalvagedJournal[VisitorT], second_reading: SalvagedJournal[VisitorT]
 ) -> SalvagedJournal[VisitorT]:
-    """Return the reading that has more intact entries; ``first_copy`` if both have equally many."""
-    return first_copy if first_copy.sequence >= second_copy.sequence else second_copy
+    """Return the reading that has more intact entries; ``first_reading`` if both have equally many."""
+    return first_reading if first_reading.sequence >= second_reading.sequence else second_reading
 
 
 def _replay_copies(
@@ -238,7 +248,7 @@ def _replay_copies(
     key: MachineKey | None,
     damage: str,
 ) -> SalvagedJournal[VisitorT]:
-    """Replay the entries of these copies of the journal; where one is damaged, continue with the next one.
+    """Replay the entries of these copies of the journal; where one is damaged, continue with the other.
 
     ``damage`` is what is already known to be wrong with the copies, or "".
     """
@@ -292,17 +302,17 @@ def _read_meter_values(ledger: Ledger) -> dict[str, int]:
 def _do_copies_agree(
     first_reader: EntryReader,
     second_reader: EntryReader,
-    first_copy: SalvagedJournal[VisitorT],
-    second_copy: SalvagedJournal[VisitorT],
+    first_reading: SalvagedJournal[VisitorT],
+    second_reading: SalvagedJournal[VisitorT],
 ) -> bool:
-    """Return whether both copies have the same entry where the shorter one ends; True if one copy is empty."""
-    last_common_sequence = min(first_copy.sequence, second_copy.sequence)
-    longer_reader = second_reader if first_copy.sequence == last_common_sequence else first_reader
-    shorter_copy = first_copy if first_copy.sequence == last_common_sequence else second_copy
-    if last_common_sequence == 0 or first_copy.head_hex == second_copy.head_hex:
+    """Return whether both copies have the same entry where the shorter one ends; True if one has no intact entry."""
+    last_common_sequence = min(first_reading.sequence, second_reading.sequence)
+    longer_reader = second_reader if first_reading.sequence == last_common_sequence else first_reader
+    shorter_reading = first_reading if first_reading.sequence == last_common_sequence else second_reading
+    if last_common_sequence == 0 or first_reading.head_hex == second_reading.head_hex:
         return True
     try:
-        return next(iter(longer_reader(last_common_sequence - 1))).entry.hash_hex == shorter_copy.head_hex
+        return next(iter(longer_reader(last_common_sequence - 1))).entry.hash_hex == shorter_reading.head_hex
     except Exception:  # noqa: BLE001 (this part was readable before, so the medium is failing)
         return False
 

@@ -1,12 +1,13 @@
 """One segment of the archive: a range of entries in a signed file.
 
-    blocks   bodies of up to 256 entries and 64 MiB, one a line, without the previous hash (unless marked "="), deflated
+    blocks   each the deflated bodies of up to 256 entries (64 MiB), one a line, the previous hash in them emptied
     trailer  canonical JSON: a description of the segment, and the machine's signature of it
     end      length of the trailer (u32, big-endian), magic (8 bytes)
 
 For each block, the trailer has the hash of the entry before the block. A block can therefore be verified by
 itself: the hash chain of its entries must begin at that hash and end at the hash before the next block, or at
-the segment's last hash. The MACs of single entries are not stored, because the signature covers all entries.
+the segment's last hash. The MACs of single entries are not stored, because the signature covers all entries. A line
+that starts with "=" has the whole body, because its previous hash could not be emptied and restored.
 """
 
 import hashlib
@@ -33,12 +34,12 @@ SEGMENT_BLOCK_ENTRIES_MAX: Final = 256
 _FORMAT_VERSION: Final = 1
 #: Last bytes of a segment.
 _MAGIC: Final = b"OEGMSEG1"
-#: Layout of the end of a segment: the trailer's length, and the last bytes.
+#: Layout of the end of a segment: the trailer's length, and the magic.
 _END_STRUCT: Final = struct.Struct(">I8s")
 #: Prefix of the signed bytes, so that the signature fits no other kind of document.
 _SIGNATURE_PREFIX: Final = b"open-egm archive\0"
-#: Longest block that is read, uncompressed: more than a block of several entries (:data:`BODY_BYTES_MAX`, and line
-#: breaks), or of one entry.
+#: The largest uncompressed size of a block that is accepted. The writer's blocks are smaller: the entries of a block
+#: have at most :data:`BODY_BYTES_MAX` bytes together, not counting the mark and the line break of each.
 _BLOCK_BYTES_MAX: Final = 2 * BODY_BYTES_MAX
 #: The prefix of a line that still contains the hash of the entry before.
 _UNSHORTENED_MARK: Final = b"="
@@ -67,7 +68,7 @@ class SegmentTrailer:
     """The hash of the entry before the first one."""
     head_hex: str
     """The hash of the last entry."""
-    previous_digest: str
+    previous_segment_digest: str
     """The digest of the previous archive segment; empty for the first segment."""
     genesis_hex: str
     """The hash of the journal's first entry, which identifies the journal."""
@@ -151,13 +152,13 @@ class SegmentWriter:
         return self._end_offset + len(data)
 
     def finish(
-        self, key: MachineKey, previous_digest: str, kinds_before: Sequence[str], genesis_hex: str
+        self, key: MachineKey, previous_segment_digest: str, kinds_before: Sequence[str], genesis_hex: str
     ) -> str:
         """Write the segment's signed trailer; return its digest.
 
         Args:
             key: Signs the trailer.
-            previous_digest: The digest of the previous segment.
+            previous_segment_digest: The digest of the previous segment.
             kinds_before: The kinds of entries in earlier segments.
             genesis_hex: The hash of the journal's first entry.
         """
@@ -168,7 +169,7 @@ class SegmentWriter:
             "last": self._last_sequence,
             "previous": self._previous_hex,
             "head": self._head_hex,
-            "before": previous_digest,
+            "before": previous_segment_digest,
             "genesis": genesis_hex,
             "kinds": dict(self._count_by_kind),
             "kinds_before": kinds_before,
@@ -224,8 +225,8 @@ class Segment:
         finally:
             file.close()
         try:
-            trailer_file_data = parse_json(data)
-            trailer, signature = trailer_file_data["facts"], read_hex_field(trailer_file_data, "signature")
+            signed_trailer = parse_json(data)
+            trailer, signature = signed_trailer["facts"], read_hex_field(signed_trailer, "signature")
             signed_bytes = encode_canonical_json(trailer)
             if trailer["format"] != _FORMAT_VERSION:
                 raise ValueError(f"expected format {_FORMAT_VERSION}, found {trailer['format']}")
@@ -238,7 +239,7 @@ class Segment:
                 last_sequence=trailer["last"],
                 previous_hex=trailer["previous"],
                 head_hex=trailer["head"],
-                previous_digest=trailer["before"],
+                previous_segment_digest=trailer["before"],
                 genesis_hex=trailer["genesis"],
                 entry_count_by_kind=trailer["kinds"],
                 kinds_before=trailer["kinds_before"],

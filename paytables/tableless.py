@@ -115,13 +115,13 @@ class TablelessRules:
     def find_highest_round_return(self: "_RulesWithAnalysis", wager: Wager) -> int | None:
         """Return the highest win of the wager, which is the most that its round can return.
 
-        None if decisions may add to the stake, because the figures subtract the added amount from a win.
+        None if decisions may add to the stake, because ``max_win_credits`` is then net of the added stake.
         """
         figures = self.analyse_wager(wager)
         return figures.max_win_credits if figures.mean_staked_credits is None else None
 
     def check_installation(self, file: str) -> None:
-        """Accept the definition."""
+        """Accept the definition; families override this to refuse errors that earlier versions accepted."""
 
     def compute_raise_reserve(self, wager: Wager) -> int:  # noqa: ARG002 (signature of the contract)
         """Return 0: no decision during a round adds to the stake."""

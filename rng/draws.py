@@ -32,7 +32,7 @@ class WordDraws:
     that gives smaller words.
     """
 
-    __slots__ = ("_choose_words", "_read", "_recorded", "rejection_count")
+    __slots__ = ("_choose_words", "_read", "_recorded_draws", "rejected_word_count")
 
     def __init__(
         self, read: Callable[[int], bytes], choose_words: Callable[[int], tuple[int, int]] = choose_word_size
@@ -41,15 +41,15 @@ class WordDraws:
         """The function that returns the next bytes of the stream."""
         self._choose_words = choose_words
         """The function that returns, for a bound, the bytes per word and the number of words for each outcome."""
-        self._recorded: list[tuple[int, int, str]] = []
+        self._recorded_draws: list[tuple[int, int, str]] = []
         """The draws so far as (bound, value, purpose)."""
-        #: Words rejected because they belong to no outcome.
-        self.rejection_count = 0
+        #: The number of words rejected because they belong to no outcome.
+        self.rejected_word_count = 0
 
     @property
     def draws(self) -> tuple[Draw, ...]:
         """Return every number drawn so far, in order, with its bound and purpose."""
-        return tuple(Draw(*recorded) for recorded in self._recorded)
+        return tuple(Draw(*recorded) for recorded in self._recorded_draws)
 
     def below(self, bound: int, purpose: str = "") -> int:
         """Return a uniformly distributed integer from 0 up to, but not including, ``bound``.
@@ -63,10 +63,10 @@ class WordDraws:
             value = int.from_bytes(self._read(word_size_bytes), "little") // words_per_outcome
             if value < bound:
                 break
-            self.rejection_count += 1
+            self.rejected_word_count += 1
         else:
             self._raise_rejection_limit(bound)
-        self._recorded.append((bound, value, purpose))
+        self._recorded_draws.append((bound, value, purpose))
         return value
 
     def _raise_rejection_limit(self, bound: int) -> NoReturn:

@@ -133,7 +133,7 @@ def _test_scaling() -> None:
         [draws.below(22), draws.below(22), draws.below(80)],
         [21, 0, 12_345 // 819],
     )
-    _check_answer("rejections", draws.rejection_count, 4)
+    _check_answer("rejections", draws.rejected_word_count, 4)
 
 
 def _test_every_word() -> None:

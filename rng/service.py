@@ -30,8 +30,8 @@ from rng.sources import EntropySource, list_available_sources
 BYTES_PER_STEP_REQUEST = 64
 #: Fresh random bytes mixed into each request if the policy asks for it.
 _FRESH_INPUT_SIZE_BYTES = 16
-#: Background cycling discards the output of 1 to this many Generates.
-_CYCLE_GENERATES_MAX = 8
+#: Background cycling discards the output of 1 to this many requests.
+_CYCLE_REQUESTS_MAX = 8
 
 #: Receiver of the service's events: a code, and values by name.
 EventListener = Callable[[str, Mapping[str, object]], None]
@@ -48,7 +48,7 @@ class DrawStep(WordDraws):
     once the service has failed, even for bytes that the step already holds.
     """
 
-    __slots__ = ("_buffer", "_has_ended", "_is_open", "_service", "_used_byte_count", "generate_count")
+    __slots__ = ("_buffer", "_has_ended", "_is_open", "_service", "_used_byte_count", "request_count")
 
     def __init__(self, service: "RandomService") -> None:
         super().__init__(self._take)
@@ -58,8 +58,8 @@ class DrawStep(WordDraws):
         """Bytes from the generator that this step has fetched."""
         self._used_byte_count = 0
         """The number of bytes of the buffer that this step has used."""
-        #: The number of generate calls that this step has made.
-        self.generate_count = 0
+        #: The requests that this step has made to the generator.
+        self.request_count = 0
 
     def __enter__(self) -> Self:
         if self._has_ended:
@@ -85,7 +85,7 @@ class DrawStep(WordDraws):
             unused_bytes = self._buffer[self._used_byte_count :]
             missing_count = max(count, BYTES_PER_STEP_REQUEST) - len(unused_bytes)
             self._buffer = unused_bytes + self._service._generate(missing_count)  # noqa: SLF001
-            self.generate_count += 1
+            self.request_count += 1
             self._used_byte_count, end = 0, count
         taken_bytes = self._buffer[self._used_byte_count : end]
         self._used_byte_count = end
@@ -117,14 +117,14 @@ class RandomService:
         "_failure",
         "_fresh_input",
         "_gatherer",
-        "_generate_count",
-        "_generate_count_at_last_test",
-        "_last_seeded",
+        "_last_seeding_ns",
         "_lock",
         "_on_event",
         "_pid",
         "_policy",
-        "_rejection_count",
+        "_rejected_word_count",
+        "_request_count",
+        "_request_count_at_last_test",
         "_reseed_count",
         "_step_count",
     )  # fmt: skip
@@ -139,7 +139,7 @@ class RandomService:
     ) -> None:
         self._gatherer = gatherer
         self._fresh_input = fresh_input
-        """The function that returns fresh random bytes, which are passed to a Generate as additional input."""
+        """The function that returns fresh random bytes, which are passed to each request as additional input."""
         self._policy = policy
         self._clock = clock
         self._on_event = on_event
@@ -151,9 +151,9 @@ class RandomService:
         """Why the service is out of service, or None while it works."""
         self._current_step: DrawStep | None = None
         """The step that is open now, or None."""
-        self._generate_count = self._generate_count_at_last_test = self._reseed_count = self._cycle_count = (
+        self._request_count = self._request_count_at_last_test = self._reseed_count = self._cycle_count = (
             self._step_count
-        ) = self._rejection_count = 0
+        ) = self._rejected_word_count = 0
 
     @classmethod
     def start(
@@ -215,7 +215,7 @@ class RandomService:
         self._drbg = mechanism(
             self._gatherer.gather(), personalization.build_nonce(), personalization.encode() + reserved_output
         )
-        self._last_seeded = self._clock()
+        self._last_seeding_ns = self._clock()
         service = weakref.ref(self)
 
         def fail_in_forked_child() -> None:
@@ -239,8 +239,8 @@ class RandomService:
             "state": self.state,
             "mechanism": self._policy.mechanism.value,
             "steps": self._step_count,
-            "generates": self._generate_count,
-            "rejected_words": self._rejection_count,
+            "generates": self._request_count,
+            "rejected_words": self._rejected_word_count,
             "reseeds": self._reseed_count,
             "cycles": self._cycle_count,
             "since_seeding": self._drbg.reseed_counter,
@@ -273,7 +273,7 @@ class RandomService:
         with self._lock:
             self._check_in_service()
             if self._current_step is None:
-                request_count = 1 + self._generate(1)[0] % _CYCLE_GENERATES_MAX
+                request_count = 1 + self._generate(1)[0] % _CYCLE_REQUESTS_MAX
                 for _ in range(request_count):
                     self._generate(BYTES_PER_STEP_REQUEST)
                 self._cycle_count += 1
@@ -294,7 +294,7 @@ class RandomService:
                 self._gatherer.run_start_up_test()
             except Exception as error:  # noqa: BLE001 (after any error nothing may be drawn)
                 self._take_out_of_service(error)
-            self._generate_count_at_last_test = self._generate_count
+            self._request_count_at_last_test = self._request_count
             self._on_event("rng_self_tested", {"self_tests": len(passed_tests)})
             return passed_tests
 
@@ -325,32 +325,32 @@ class RandomService:
         """End the open step of draws and count its rejected words."""
         with self._lock:
             self._current_step = None
-            self._rejection_count += step.rejection_count
+            self._rejected_word_count += step.rejected_word_count
 
     def _run_due_maintenance(self) -> None:
         """Run the self-test and the reseed if the policy's interval for them has passed."""
         policy = self._policy
         test_interval = policy.self_test_every_generates
-        if test_interval and self._generate_count - self._generate_count_at_last_test >= test_interval:
+        if test_interval and self._request_count - self._request_count_at_last_test >= test_interval:
             self.run_self_test()
         if policy.prediction_resistance:
             self._reseed("prediction_resistance")
         elif policy.every_generates and self._drbg.reseed_counter > policy.every_generates:
             self._reseed("every_generates")
-        elif policy.every_seconds and self._clock() - self._last_seeded >= policy.every_seconds * 10**9:
+        elif policy.every_seconds and self._clock() - self._last_seeding_ns >= policy.every_seconds * 10**9:
             self._reseed("every_seconds")
 
     def _reseed(self, reason: str) -> None:
         """Reseed the generator from fresh entropy and report it; any error takes the service out of service."""
-        generate_count = self._drbg.reseed_counter - 1
+        request_count = self._drbg.reseed_counter - 1
         try:
             self._drbg.reseed(self._gatherer.gather())
         except Exception as error:  # noqa: BLE001 (as above)
             self._take_out_of_service(error)
-        self._last_seeded = self._clock()
+        self._last_seeding_ns = self._clock()
         self._reseed_count += 1
         self._on_event(
-            "rng_reseeded", {"reason": reason, "reseeds": self._reseed_count, "generates": generate_count}
+            "rng_reseeded", {"reason": reason, "reseeds": self._reseed_count, "generates": request_count}
         )
 
     def _generate(self, count: int) -> bytes:
@@ -364,7 +364,7 @@ class RandomService:
                 output = self._drbg.generate(count, fresh_input)
             except Exception as error:  # noqa: BLE001 (as above)
                 self._take_out_of_service(error)
-            self._generate_count += 1
+            self._request_count += 1
             return output
 
     def _check_in_service(self) -> None:

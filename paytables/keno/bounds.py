@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from paytables.analysis import BetAnalysis
-from paytables.keno.joint import JointDistribution, JointSelection
+from paytables.keno.joint import JointCalculation, JointSelection
 from paytables.keno.schema import KenoDefinition
 from paytables.keno.tables import KenoPays
 from paytables.keno.ticket import KenoTicket, TicketSelection, iter_group_combinations
@@ -201,7 +201,7 @@ def _compute_joint_way_result(
     )
     keno_field = definition.field
     distribution = build_credits_distribution(
-        JointDistribution(
+        JointCalculation(
             [first_selection, scaled_selection],
             keno_field.number_count,
             keno_field.drawn_count,

@@ -99,12 +99,12 @@ def _build_way_result(
     """Return the result of one way of a Keno ticket in a draw: its ``numbers`` and stake against the balls drawn."""
     caught_balls = tuple(ball for ball in drawn_balls.balls if ball in numbers)
     spot_count, catch_count = len(numbers), len(caught_balls)
-    marked_ball_bits = sum(
+    named_ball_bits = sum(
         1 << i
         for i, bonus in enumerate(bonuses_in_force.ball_bonuses)
         if drawn_balls.balls[bonus.ball_number - 1] in numbers
     )
-    total_factor = factor * bonuses_in_force.compute_factor(marked_ball_bits)
+    total_factor = factor * bonuses_in_force.compute_factor(named_ball_bits)
     return WayResult(
         selection_index=selection_index,
         numbers=numbers,

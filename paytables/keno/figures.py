@@ -139,27 +139,27 @@ def count_cases_of_catch(
     definition: KenoDefinition,
     spot_count: int,
     catch_count: int,
-    marked_ball_bits: int,
+    named_ball_bits: int,
     named_ball_count: int,
 ) -> int:
     """Return the number of cases in which exactly ``catch_count`` of a Keno way's ``spot_count`` numbers are drawn.
 
     Of the drawn balls, ``named_ball_count`` decide bonuses. The way must hold exactly those whose bits are set in
-    ``marked_ball_bits``. A case is the named balls in their order, with a combination of the other drawn balls.
+    ``named_ball_bits``. A case is the named balls in their order, with a combination of the other drawn balls.
     """
     field = definition.field
-    held_count = marked_ball_bits.bit_count()
+    held_count = named_ball_bits.bit_count()
     if catch_count < held_count:
         return 0
     # the named balls in the way and outside it, then the other catches, then the other balls outside the way
     named_outside_count = named_ball_count - held_count
     named_orders = perm(spot_count, held_count) * perm(field.number_count - spot_count, named_outside_count)
-    other_catch_ways = comb(spot_count - held_count, catch_count - held_count)
+    other_catch_combinations = comb(spot_count - held_count, catch_count - held_count)
     other_balls_outside = field.drawn_count - catch_count - named_outside_count
     numbers_outside = field.number_count - spot_count - named_outside_count
     if other_balls_outside < 0:
         return 0
-    return named_orders * other_catch_ways * comb(numbers_outside, other_balls_outside)
+    return named_orders * other_catch_combinations * comb(numbers_outside, other_balls_outside)
 
 
 def _list_prizes(
@@ -180,8 +180,8 @@ def _list_prizes(
     for catch_count in sorted(keno_pays.pays_by_spot_count[spot_count], reverse=True):
         pay = keno_pays.find_pay_credits(spot_count, catch_count)
         case_counts = [
-            count_cases_of_catch(definition, spot_count, catch_count, marked_ball_bits, named_ball_count)
-            for marked_ball_bits in range(1 << named_ball_count)
+            count_cases_of_catch(definition, spot_count, catch_count, named_ball_bits, named_ball_count)
+            for named_ball_bits in range(1 << named_ball_count)
         ]
         case_total = perm(definition.field.number_count, named_ball_count) * comb(
             definition.field.number_count - named_ball_count, definition.field.drawn_count - named_ball_count
@@ -190,8 +190,8 @@ def _list_prizes(
             mean_factor
             * Fraction(
                 sum(
-                    n * bonuses_in_force.compute_factor(marked_ball_bits)
-                    for marked_ball_bits, n in enumerate(case_counts)
+                    n * bonuses_in_force.compute_factor(named_ball_bits)
+                    for named_ball_bits, n in enumerate(case_counts)
                 ),
                 case_total,
             )

@@ -35,12 +35,12 @@ class BonusesInForce:
             max(b.weight_by_factor) for b in self.multiplier_bonuses
         )
 
-    def compute_factor(self, marked_ball_bits: int) -> int:
+    def compute_factor(self, named_ball_bits: int) -> int:
         """Return the factor of a Keno way's win from the bonuses on certain balls.
 
-        Bit *i* of ``marked_ball_bits`` is set if the way contains the ball of bonus *i* of ``ball_bonuses``.
+        Bit *i* of ``named_ball_bits`` is set if the way contains the ball of bonus *i* of ``ball_bonuses``.
         """
-        return prod(bonus.factor for i, bonus in enumerate(self.ball_bonuses) if marked_ball_bits >> i & 1)
+        return prod(bonus.factor for i, bonus in enumerate(self.ball_bonuses) if named_ball_bits >> i & 1)
 
 
 def format_prize_name(spot_count: int, catch_count: int) -> str:

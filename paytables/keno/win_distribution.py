@@ -2,7 +2,7 @@
 
 A quick-picked selection is an independent, uniformly random set of numbers, so its catches depend neither on
 the draw nor on the other selections: its distribution is convolved with theirs. Marked selections share one
-field and go through :class:`paytables.keno.joint.JointDistribution` together.
+field and go through :class:`paytables.keno.joint.JointCalculation` together.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,11 +13,11 @@ from math import gcd
 from paytables.analysis import WinDistribution
 from paytables.errors import AnalysisError
 from paytables.keno.joint import (
+    Catch,
     CreditsAndLevels,
-    JointDistribution,
+    JointCalculation,
     JointSelection,
     NumberGroup,
-    WayCatch,
     WinCounts,
 )
 from paytables.keno.schema import KenoDefinition
@@ -40,15 +40,15 @@ def build_joint_selection(
     """Return a Keno selection with its win function, as the calculation of joint distributions needs it."""
     stakes = selection.stake_by_spot_count
 
-    def find_win(way_count_by_catch: Mapping[WayCatch, int]) -> CreditsAndLevels:
+    def find_win(way_count_by_catch: Mapping[Catch, int]) -> CreditsAndLevels:
         """Return a Keno selection's win (credits, levels) from the number of its ways with each catch."""
         credits_ = levels = 0
-        for (spots, catch, marked_ball_bits), ways in way_count_by_catch.items():
+        for (spots, catch, named_ball_bits), ways in way_count_by_catch.items():
             credits_ += (
                 ways
                 * stakes[spots]
                 * keno_pays.find_pay_credits(spots, catch)
-                * bonuses_in_force.compute_factor(marked_ball_bits)
+                * bonuses_in_force.compute_factor(named_ball_bits)
             )
             levels |= keno_pays.find_won_levels_mask(spots, stakes[spots], catch)
         return credits_, levels
@@ -60,7 +60,7 @@ def compute_joint_distribution(
     definition: KenoDefinition, selections: Sequence[JointSelection], bonuses_in_force: BonusesInForce
 ) -> WinCounts:
     """Return the joint win distribution of marked selections. Raises :class:`AnalysisError` if too large."""
-    return JointDistribution(
+    return JointCalculation(
         selections,
         definition.field.number_count,
         definition.field.drawn_count,

@@ -268,7 +268,10 @@ CASCADE_FALLS_MAX = 200
 
 @dataclass(frozen=True)
 class HeldReels(_EnumeratedStage):
-    """A reel stage whose reels the player may hold after a first spin; the others spin again, and that window pays."""
+    """A reel stage whose reels the player may hold after a first spin; the others spin again, and that window pays.
+
+    The figures are computed with *classes* of columns: the columns of one class pay alike (:meth:`_column_classes`).
+    """
 
     def run(self, draw: DrawSource) -> StageRunDecisions:
         """Spin the reels, ask which reels to hold (a bit mask, reel 1 the lowest bit), and spin the others again."""
@@ -286,7 +289,9 @@ class HeldReels(_EnumeratedStage):
         )
         held_mask = decision.get_chosen_option((yield decision))
         first_stops = list(stops)
-        spun_stops = self.reels.spin_reels(draw, [x for x in range(reel_count) if not held_mask >> x & 1])
+        spun_stops = self.reels.spin_some_reels(
+            draw, [x for x in range(reel_count) if not held_mask >> x & 1]
+        )
         for x, stop in spun_stops.items():
             stops[x] = stop
         _, window_wins = self.reels.evaluate_stops(stops)
@@ -325,10 +330,7 @@ class HeldReels(_EnumeratedStage):
 
     @cached_property
     def _class_weights(self) -> list[list[int]]:
-        """Return, for each reel, how many of its equally likely stops show a column of each class.
-
-        A class is a set of columns that pay alike (:meth:`_column_classes`).
-        """
+        """Return, for each reel, how many of its equally likely stops show a column of each class."""
         class_weights_by_reel = []
         for classes, weights in zip(self._column_classes, self.reels.column_weights, strict=True):
             case_counts = [0] * (max(classes) + 1)
@@ -339,10 +341,7 @@ class HeldReels(_EnumeratedStage):
 
     @cached_property
     def _window_results(self) -> dict[tuple[int, ...], tuple[int, list[WindowWin]]]:
-        """Return the credits and the prizes of every window, by the classes of the columns that the reels show.
-
-        A class is a set of columns that pay alike (:meth:`_column_classes`).
-        """
+        """Return the credits and the prizes of every window, by the classes of the columns that the reels show."""
         reels = self.reels
         example_columns = [
             [reels.columns[x][classes.index(n)] for n in range(max(classes) + 1)]
@@ -357,8 +356,7 @@ class HeldReels(_EnumeratedStage):
     def _respin_pay_totals(self) -> list[dict[tuple[int, ...], int]]:
         """Return, for every mask of held reels, the total pay of all respins, by the column classes of the held reels.
 
-        A class is a set of columns that pay alike (:meth:`_column_classes`). A respin counts once for each combination
-        of equally likely stops of the reels that spin again.
+        A respin counts once for each combination of equally likely stops of the reels that spin again.
         """
         reel_count = len(self._column_classes)
         totals_by_mask: list[dict[tuple[int, ...], int]] = [defaultdict(int) for _ in range(1 << reel_count)]
@@ -377,8 +375,7 @@ class HeldReels(_EnumeratedStage):
     def best_hold_mask_by_column_classes(self) -> dict[tuple[int, ...], int]:
         """Return which reels the best strategy holds, as a bit mask, by the column classes of the first window.
 
-        A class is a set of columns that pay alike (:meth:`_column_classes`). The mask has the highest expected credits;
-        among equal masks, the one with the fewest held reels is chosen.
+        The mask has the highest expected credits; among equal masks, the one with the fewest held reels is chosen.
         """
         self._check_window_count()
         masks = range(1 << len(self._column_classes))

@@ -1,4 +1,4 @@
-"""A playable reel stage for one way to bet: strips, distinct columns, components and their tables."""
+"""The reels of one stage in one mode: how their stops are drawn, and what a window wins."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ class ReelSet:
     """The reels of one reel stage in one mode: strips, stop weights, and the pay components that read the window.
 
     Stops that show the same column are one case to the analysis. If scatters are counted before symbols
-    expand, a column has two halves: the cells after expansion, then the same cells before it.
+    expand, a column is stored twice as long: the cells after expansion, then the same cells before it.
     """
 
     name: str
@@ -123,7 +123,7 @@ class ReelSet:
             ]
         )
 
-    def spin_reels(self, draw: DrawSource, reels: Iterable[int]) -> dict[int, int]:
+    def spin_some_reels(self, draw: DrawSource, reels: Iterable[int]) -> dict[int, int]:
         """Draw a stop for each of the given reels only; return the stops by reel."""
         stops = {}
         for x in reels:
@@ -159,11 +159,13 @@ class ReelSet:
 
     @cached_property
     def has_changing_symbols(self) -> bool:
-        """Return whether some evaluated column differs from the visible one, by an expanding or a stuck symbol."""
+        """Return whether some evaluated column differs from the visible one: a symbol expands or is stuck."""
         return any(
-            column[: len(shown)] != shown
-            for both in zip(self._evaluated_columns_by_stop, self.visible_columns_by_stop, strict=True)
-            for column, shown in zip(*both, strict=True)
+            evaluated_column[: len(visible_column)] != visible_column
+            for reel_columns in zip(
+                self._evaluated_columns_by_stop, self.visible_columns_by_stop, strict=True
+            )
+            for evaluated_column, visible_column in zip(*reel_columns, strict=True)
         )
 
     def find_evaluated_columns(self, stops: Sequence[int]) -> tuple[SymbolColumn, ...]:
@@ -221,25 +223,25 @@ class ReelSet:
     ) -> Iterator[tuple[tuple[int, ...], list[WindowWin], int]]:
         """Yield the stops, prizes and cases of every winning window that begins with ``stops``.
 
-        ``live_components`` are the components that can still win, each with its node and its weight after these stops.
+        ``live_components`` are the components that can still win, each with its node and its ways after these stops.
         """
         graph, x = self.graph, len(stops)
         if x == len(self.strips):
             window_wins = [
-                WindowWin(self.components[c], graph.ends[node], weight) for c, node, weight in live_components
+                WindowWin(self.components[c], graph.ends[node], ways) for c, node, ways in live_components
             ]
             yield stops, window_wins, cases
             return
         live_after_by_column: list[list[tuple[int, int, int]]] = []
         for letters in self.letters[x]:
             still_live = []
-            for c, node, weight in live_components:
+            for c, node, ways in live_components:
                 step_index = graph.letter_offsets[node]
                 if step_index >= 0:
                     step_index += letters[c]
-                    node, weight = graph.next_nodes[step_index], weight * graph.step_factors[step_index]  # noqa: PLW2901 (moves to the next node)
-                if weight and (graph.letter_offsets[node] >= 0 or graph.ends[node].prize is not None):
-                    still_live.append((c, node, weight))
+                    node, ways = graph.next_nodes[step_index], ways * graph.step_factors[step_index]  # noqa: PLW2901 (moves to the next node)
+                if ways and (graph.letter_offsets[node] >= 0 or graph.ends[node].prize is not None):
+                    still_live.append((c, node, ways))
             live_after_by_column.append(still_live)
         for stop, (column, stop_cases) in enumerate(
             zip(self.column_index_by_stop[x], self.stop_weights[x], strict=True)

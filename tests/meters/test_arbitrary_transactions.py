@@ -79,7 +79,7 @@ def check_transaction(state, values, transfer=None):
             posted = journal.append(transaction)
         assert journal.sequence == before + (posted is not None)
     inspection = inspect_journal(state)
-    assert (inspection.first_copy.damage, inspection.second_copy.damage) == ("", "")
+    assert (inspection.first_reading.damage, inspection.second_reading.damage) == ("", "")
     with Journal.open(state, now=now) as journal:
         assert not list(journal.entries("event"))
         if posted is not None:

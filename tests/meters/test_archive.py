@@ -464,8 +464,8 @@ def test_an_inspection_and_a_clear_include_the_archive(lived):
             content[offset] ^= 1
         path.write_bytes(content)
     inspection = inspect_journal(folder)
-    assert through <= inspection.both_copies.sequence < len(written)
-    assert 3000 < inspection.both_copies.meter_values["coin_in"] <= total
+    assert through <= inspection.best_reading.sequence < len(written)
+    assert 3000 < inspection.best_reading.meter_values["coin_in"] <= total
     evidence = clear_memory(
         folder,
         Clearance(
@@ -473,7 +473,7 @@ def test_an_inspection_and_a_clear_include_the_archive(lived):
             second_person="B. Roy",
             reason="both copies damaged",
             challenge=inspection.challenge,
-            owed_cents=inspection.both_copies.credits_cents,
+            owed_cents=inspection.best_reading.credits_cents,
         ),
         now=clock,
     )

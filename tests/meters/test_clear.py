@@ -49,7 +49,7 @@ def build_clearance(found, **changes):
         "second_person": "B. Roy",
         "reason": "both copies damaged",
         "challenge": found.challenge,
-        "owed_cents": found.both_copies.credits_cents,
+        "owed_cents": found.best_reading.credits_cents,
     }
     return Clearance(**(fields | changes))
 
@@ -66,12 +66,12 @@ def test_values_are_agreed_where_both_copies_are_intact_and_disputed_elsewhere(b
     assert inspection.agreed_meters["bill_in.value"] == 500
     assert "coin_in" in inspection.differing_meters
     assert not inspection.agreed_meters.keys() & inspection.differing_meters.keys()
-    assert inspection.second_copy.damage
-    assert inspection.second_copy.sequence < inspection.first_copy.sequence
+    assert inspection.second_reading.damage
+    assert inspection.second_reading.sequence < inspection.first_reading.sequence
     assert (
-        inspection.both_copies.sequence > inspection.first_copy.sequence
+        inspection.best_reading.sequence > inspection.first_reading.sequence
     )  # each copy continues where the other is damaged
-    assert (inspection.both_copies.credits_cents, inspection.is_complete) == (300, True)
+    assert (inspection.best_reading.credits_cents, inspection.is_complete) == (300, True)
 
 
 @pytest.mark.requirement("A-05", "A-20", "A-21")
@@ -97,7 +97,7 @@ def test_a_clear_without_its_authorisation_is_refused(broken, changes, reason):
 @pytest.mark.requirement("A-05", "A-21")
 def test_a_clear_that_carries_over_more_credit_than_was_owed_is_refused(broken):
     inspection, before = inspect_journal(broken), read_files(broken)
-    flow = Transfer("house:carried_over", "credit:1:cashable", inspection.both_copies.credits_cents + 1)
+    flow = Transfer("house:carried_over", "credit:1:cashable", inspection.best_reading.credits_cents + 1)
     opening = (Transaction(id="c1", kind="clear.carried", transfers=(flow,)),)
     with pytest.raises(ClearRefused, match="would be carried over"):
         clear_memory(broken, build_clearance(inspection, opening_transactions=opening), now=clock)
@@ -112,7 +112,7 @@ def test_an_authorised_clear_stores_the_evidence_and_starts_at_zero(broken):
     assert (evidence / "journal.sqlite").read_bytes() == damaged
     assert json.loads((evidence / "before.json").read_bytes())["reason"] == "both copies damaged"
     before, after = (json.loads((evidence / name).read_bytes()) for name in ("before.json", "after.json"))
-    assert before["before"]["first"]["meters"] == inspection.first_copy.meter_values
+    assert before["before"]["first"]["meters"] == inspection.first_reading.meter_values
     assert after["meters"]["bill_in.value"] == 0
     with Journal.open(broken, now=clock, machine_id="EGM-7") as journal:
         assert not any(journal.meters().values.values())
@@ -120,7 +120,7 @@ def test_an_authorised_clear_stores_the_evidence_and_starts_at_zero(broken):
         assert genesis.record["cleared"]["person"] == "A. Tremblay"
         assert (
             genesis.record["cleared"]["before"]["first"]["credits_cents"]
-            == inspection.first_copy.credits_cents
+            == inspection.first_reading.credits_cents
         )
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from paytables import AnalysisDepth, WinDistribution, analyse, build_game
 from paytables.errors import AnalysisError
 from paytables.keno import bounds, figures, win_distribution
-from paytables.keno.joint import JointDistribution, JointSelection
+from paytables.keno.joint import JointCalculation, JointSelection
 from tests.rigs.examples import scale_examples
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "keno" / "published_tables.json"
@@ -267,7 +267,7 @@ def test_a_named_ball_in_no_group_is_counted_too():
     part = JointSelection(
         (frozenset(range(3)),), frozenset({3}), lambda caught: (next(iter(caught))[1] * 10, 0)
     )
-    counted = JointDistribution(
+    counted = JointCalculation(
         [part], number_count=9, drawn_count=4, named_ball_count=1
     ).compute_distribution()
     for catch in range(4):

@@ -24,7 +24,7 @@ class TestStep:
             with service.step() as draws:
                 for i in range(5):
                     draws.below(22, f"reel {i}")
-                assert draws.generate_count == 1
+                assert draws.request_count == 1
             assert draws._buffer == b""
         assert service.read_statistics()["generates"] == 100
 
@@ -37,7 +37,7 @@ class TestStep:
     def test_a_step_uses_another_generate_if_needed(self) -> None:
         with start().step() as draws:
             values = [draws.below(256) for _ in range(1000)]
-            assert draws.generate_count > 1
+            assert draws.request_count > 1
         assert len(set(values)) > 200
 
     def test_draws_are_recorded_in_order_with_their_purpose(self) -> None:
@@ -276,7 +276,7 @@ class TestPolicy:
             draws.below(22)
             assert service.cycle() > 0
             draws.below(22)
-            assert draws.generate_count == 1
+            assert draws.request_count == 1
         assert service.read_statistics()["cycles"] == 0
 
     @pytest.mark.parametrize("name", sorted(set(MechanismName) - {MechanismName.CTR_AES_256}))

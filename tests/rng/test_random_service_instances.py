@@ -155,7 +155,7 @@ with service.step() as draws:
         os._exit(0)
     _, status = os.waitpid(child, 0)
     draws.below(22)
-    assert draws.generate_count == 1
+    assert draws.request_count == 1
 sys.exit(os.waitstatus_to_exitcode(status))
 """
         assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 42

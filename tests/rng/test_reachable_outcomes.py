@@ -38,7 +38,7 @@ def games_played(service, name):
                 while True:
                     decision = play.send(Choice(decision.options[n % len(decision.options)]))
             except StopIteration:
-                yield [bound for bound, _, _ in record.records], step.generate_count
+                yield [bound for bound, _, _ in record.records], step.request_count
 
 
 def ranges(name):

@@ -34,7 +34,7 @@ def test_every_range_of_8_bit_words_gives_every_outcome_equally_often() -> None:
         counts = outcomes(draws, bound)
         assert set(counts) == set(range(bound))
         assert set(counts.values()) == {256 // bound}
-        assert draws.rejection_count == 256 - bound * (256 // bound)
+        assert draws.rejected_word_count == 256 - bound * (256 // bound)
 
 
 @pytest.mark.requirement("B-06")

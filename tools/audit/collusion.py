@@ -230,8 +230,8 @@ def _compare_large_bet_folds(
     The pair is compared with the other pairs of the same gaming day and game.
 
     Args:
-        round_counts: The number of rounds in which ``winner`` won from ``loser``, by pair.
-        fold_counts: The number of these rounds in which ``loser`` folded after a large bet, by pair.
+        round_count_by_pair: The number of rounds in which ``winner`` won from ``loser``, by pair.
+        fold_count_by_pair: The number of these rounds in which ``loser`` folded after a large bet, by pair.
     """
     round_count_by_game_and_day: Counter[tuple[str, str]] = Counter()
     fold_count_by_game_and_day: Counter[tuple[str, str]] = Counter()
@@ -259,7 +259,7 @@ def _compute_pair_flow(
         pair: The positions; the winner won at least as much as it lost.
         won_cents: What ``pair.winner`` won from ``pair.loser`` in each round that it won, in minor units.
         lost_cents: What it lost to ``pair.loser`` in each round that it lost, in minor units.
-        large_folds: The folds after a large bet of ``pair.loser`` in rounds that ``pair.winner`` won, by pair.
+        folds_by_pair: The folds after a large bet of ``pair.loser`` in rounds that ``pair.winner`` won, by pair.
     """
     net_cents = sum(won_cents) - sum(lost_cents)
     standard_deviation_cents = math.sqrt(sum(cents * cents for cents in (*won_cents, *lost_cents)))

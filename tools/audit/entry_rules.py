@@ -32,7 +32,7 @@ from tools.audit.rules.facts import read_position
 from tools.audit.rules.pattern import format_storage_key
 from tools.audit.rules.reasons import is_game_disabled_by_host
 from tools.audit.rules.rule import DeclarationMismatch
-from tools.audit.rules.states import derive_machine_state, derive_state_in_game
+from tools.audit.rules.states import derive_machine_state, derive_machine_state_in_game
 
 #: The finding about an entry of a kind that no feature declares.
 UNDECLARED_KIND_ERROR: Final = "no feature of the machine declares this kind of entry"
@@ -178,14 +178,14 @@ class EntryRulesAudit:
             and ledger.available_cents(CASHABLE_ACCOUNT) == run.credit_before_cents
             and run.smallest_stake_cents >= smallest_useful_cents
             and derive_machine_state(ledger, 1, facts) is State.IDLE
-            and derive_state_in_game(ledger, facts) is State.PLAYING
+            and derive_machine_state_in_game(ledger, facts) is State.PLAYING
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
         """Update the collected facts with a sequence of plain games, as if each entry had been checked."""
         facts = self.facts
         if run.parse_stored_tables():
-            facts.cached_states.clear()
+            facts.cached_machine_states.clear()
         facts.has_player_session = False
         facts.record_stake(run.smallest_stake_cents)
         facts.games_played |= run.games_played

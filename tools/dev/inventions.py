@@ -191,7 +191,7 @@ class _EntryBuilder:
 
     def _bind_stored_values(self) -> None:
         """Give the names in the rule the values that the machine's state has under the rule's keys."""
-        for key, pattern in self._rule.state_before.items():
+        for key, pattern in self._rule.stored_before.items():
             stored_value = self._ledger.state.get(_fill_template(key, self._names))
             if stored_value is None:
                 continue
@@ -215,8 +215,12 @@ class _EntryBuilder:
         rule = self._rule
         if not isinstance(rule.id, OwnEntryId):
             entry_json["id"] = str(self._evaluate_pattern(rule.id, "id"))
-        for name in ("record", "state", "counts", "dims"):
-            pattern = getattr(rule, name)
+        for name, pattern in (
+            ("record", rule.record),
+            ("state", rule.stored_after),
+            ("counts", rule.counts),
+            ("dims", rule.dims),
+        ):
             declared_values = (
                 {}
                 if rule.entry_declaration is None

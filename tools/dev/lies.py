@@ -421,7 +421,9 @@ _KINDS_WITH_DOORS_CLOSED: Final = frozenset(
     kind
     for kind, rules in RULES_BY_KIND.items()
     if not any(
-        rule.allowed_states is None or State.DOOR_OPEN in rule.allowed_states or rule.allowed_after_kinds
+        rule.allowed_machine_states is None
+        or State.DOOR_OPEN in rule.allowed_machine_states
+        or rule.allowed_after_kinds
         for rule in rules
     )
 )

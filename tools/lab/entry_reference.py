@@ -49,7 +49,7 @@ MEANING_BY_FIELD_NAME: Final[Mapping[str, str]] = {
     "denomination_cents": "The denomination that was played.",
     "detail": "Details for staff.",
     "digest": "The digest of the game's definition.",
-    "disputed": "The dispute that the entry opens, or null.",
+    "disputed": "The disputed amount that the entry opens, or null.",
     "draws": "The numbers drawn, each as its exclusive upper bound, its value and its purpose.",
     "expires": "The date on which restricted credit expires, or empty.",
     "game": "The id of the game.",

@@ -139,15 +139,15 @@ class ClaimInspection:
     @property
     def is_readable(self) -> bool:
         """Return whether at least one journal entry of the old memory can be read."""
-        return bool(self.inspection.first_copy.sequence or self.inspection.second_copy.sequence)
+        return bool(self.inspection.first_reading.sequence or self.inspection.second_reading.sequence)
 
     @property
     def newest_recorded_roster(self) -> RecordedRoster:
         """Return the newest staff roster that is recorded in either copy of the old memory."""
         salvaged_journals = (
-            self.inspection.first_copy,
-            self.inspection.second_copy,
-            self.inspection.both_copies,
+            self.inspection.first_reading,
+            self.inspection.second_reading,
+            self.inspection.best_reading,
         )
         recorded_rosters = (
             RecordedRoster.from_json(copy.ledger.state.get(StaffKey.ROSTER_CHANGE))
@@ -173,9 +173,9 @@ def inspect_claims(
     )
     claims_by_copy = {
         name: _collect_claims(copy, features)[0]
-        for name, copy in (("first", inspection.first_copy), ("second", inspection.second_copy))
+        for name, copy in (("first", inspection.first_reading), ("second", inspection.second_reading))
     }
-    claims, carried_state = _collect_claims(inspection.both_copies, features)
+    claims, carried_state = _collect_claims(inspection.best_reading, features)
     later_entries = _find_later_entries_status(inspection)
     if inspection.copies_agree:
         proposals = tuple(
@@ -219,7 +219,7 @@ def _find_later_entries_status(inspection: JournalInspection[MemoryEvidence]) ->
     """
     if not inspection.acknowledged_sequence:
         return "unknown"
-    return "missing" if inspection.acknowledged_sequence > inspection.both_copies.sequence else "none"
+    return "missing" if inspection.acknowledged_sequence > inspection.best_reading.sequence else "none"
 
 
 def _propose_larger_claim(
@@ -265,7 +265,7 @@ def prepare_clearance(
         decided_claims.append(to_json(_describe_decision(proposal, decision, entries)))
     carried_state = () if claim_inspection.carried_state is None else (claim_inspection.carried_state,)
     inspection = claim_inspection.inspection
-    salvaged_journals = (inspection.first_copy, inspection.second_copy, inspection.both_copies)
+    salvaged_journals = (inspection.first_reading, inspection.second_reading, inspection.best_reading)
     return Clearance(
         person=person,
         second_person=second_person,
@@ -281,7 +281,7 @@ def prepare_clearance(
             "roster": authentication_method,
             "complete": inspection.is_complete,
         },
-        owed_cents=inspection.both_copies.credits_cents
+        owed_cents=inspection.best_reading.credits_cents
         if inspection.copies_agree
         else max(copy.credits_cents for copy in salvaged_journals),
     )
@@ -361,7 +361,7 @@ def _build_transfer_blocking_entry(claim_inspection: ClaimInspection) -> tuple[T
     """
     if claim_inspection.inspection.is_complete:
         return ()
-    salvaged_journal = claim_inspection.inspection.both_copies
+    salvaged_journal = claim_inspection.inspection.best_reading
     return (
         Transaction(
             id=f"clear.unproved-{salvaged_journal.head_hex[:8]}",

@@ -35,7 +35,7 @@ from egm.links.gat.report import (
     build_signatures_report,
 )
 from egm.verify.digest import SignatureAlgorithm
-from tools.audit import gat_reader
+from tools.audit import gat_verifier
 
 ALL = frozenset(("accounting", "chance"))
 ABOUT = ReportIdentity(name="Open EGM", manufacturer="m & co", version="1", serial="S-1")
@@ -43,7 +43,7 @@ ABOUT = ReportIdentity(name="Open EGM", manufacturer="m & co", version="1", seri
 
 def test_the_crc_matches_its_published_check_value():
     assert crc.compute_crc_modbus(b"123456789") == 0x4B37
-    assert gat_reader.compute_crc(b"123456789") == 0x4B37
+    assert gat_verifier.compute_crc(b"123456789") == 0x4B37
 
 
 def test_the_published_status_query_is_decoded():
@@ -127,7 +127,7 @@ def test_noise_is_refused_and_the_next_packet_is_read():
 def test_replies_have_the_published_bytes(answer, line):
     """The bytes were written by hand from the protocol's description; the CRC is from an independent computation."""
     body = bytes.fromhex(line)
-    assert answer.encode() == body + gat_reader.compute_crc(body).to_bytes(2, "big")
+    assert answer.encode() == body + gat_verifier.compute_crc(body).to_bytes(2, "big")
 
 
 def test_the_largest_frame_of_results_fills_a_packet():

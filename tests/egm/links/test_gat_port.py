@@ -18,7 +18,7 @@ from egm.links.keys import LinksKey
 from egm.testing.machine import MachineRig
 from egm.verify.digest import SignatureAlgorithm, compute_signatures
 from egm.verify.software_files import SoftwareScope, list_software_files
-from tools.audit.gat_reader import GatError, GatVerifier
+from tools.audit.gat_verifier import GatError, GatVerifier
 
 #: A limit that only a machine that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 60

@@ -348,7 +348,7 @@ def test_a_memory_clear_of_a_damaged_journal_requires_the_pins_of_its_recorded_r
         copy.write_bytes(data)
     roster_data = machine.path.read_bytes()
     inspection = inspect_journal(machine.folder)
-    assert inspection.second_copy.damage or inspection.first_copy.damage
+    assert inspection.second_reading.damage or inspection.first_reading.damage
 
     def clear(*typed, status):
         return machine.egm(

@@ -8,15 +8,15 @@ from tools.audit.rules import AuditRule
 RULES = (
     AuditRule(
         entry_declaration=SONG_STARTED,
-        state_before={"song": None},
+        stored_before={"song": None},
         record={"song": "$song"},
-        state={"song": "$song"},
+        stored_after={"song": "$song"},
         permission=Permission.CONFIGURE,
     ),
     AuditRule(
         entry_declaration=SONG_ENDED,
-        state_before={"song": "$song"},
+        stored_before={"song": "$song"},
         record={"song": "$song"},
-        state={"song": None},
+        stored_after={"song": None},
     ),
 )

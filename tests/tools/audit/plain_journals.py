@@ -106,5 +106,5 @@ def flatten_state(value):
     ):
         return repr(value) if not isinstance(value, FunctionType | MethodType | GameFiles) else None
     names = getattr(value, "__dict__", None) or getattr(type(value), "__slots__", ())
-    left_out = {"keys", "rules", "cached_states", "duration_seconds"}
+    left_out = {"keys", "rules", "cached_machine_states", "duration_seconds"}
     return {name: flatten_state(getattr(value, name)) for name in names if name not in left_out}

@@ -48,7 +48,7 @@ MEMORY = {
 }
 #: States of the process alone: no memory has them.
 UNREMEMBERED = {State.LOCKED, State.BETTING}
-BEGINNING = [rule for rule in RULES if rule.allowed_states not in {None, ALL_STATES}]
+BEGINNING = [rule for rule in RULES if rule.allowed_machine_states not in {None, ALL_STATES}]
 
 
 def list_disallowed_states(rule):
@@ -56,7 +56,7 @@ def list_disallowed_states(rule):
     return [
         (state, planted)
         for state, planted in MEMORY.items()
-        if not can_be_in_states(state, rule.allowed_states)
+        if not can_be_in_states(state, rule.allowed_machine_states)
     ]
 
 
@@ -74,20 +74,23 @@ def test_every_state_derived_from_memory_is_tried():
         assert derive_machine_state(ledger, 1, Facts()) is state
 
 
-def test_every_rule_of_an_entry_that_begins_something_states_its_allowed_states():
+def test_every_rule_of_an_entry_that_begins_something_states_its_allowed_machine_states():
     """An entry begins something if it reserves or moves money or sets a storage key that was empty."""
     silent = [
         rule.kind
         for rule in RULES
-        if rule.allowed_states is None
+        if rule.allowed_machine_states is None
         and (
             rule.entry_declaration.phase is Phase.RESERVE
             or (rule.entry_declaration.phase is Phase.POST and rule.expected_transfers)
-            or any(was is None and rule.state.get(key) is not None for key, was in rule.state_before.items())
+            or any(
+                was is None and rule.stored_after.get(key) is not None
+                for key, was in rule.stored_before.items()
+            )
         )
     ]
     assert silent == [], (
-        "their rules in tools/audit/rules need allowed_states (ALL_STATES if any state will do)"
+        "their rules in tools/audit/rules need allowed_machine_states (ALL_STATES if any state will do)"
     )
     assert len(BEGINNING) > 50
 
@@ -137,7 +140,7 @@ def list_named_reasons(entry, before, facts):
     found = []
     audit = EntryRulesAudit(lambda _, reason: found.append(reason))
     audit.facts = copy.deepcopy(facts)
-    audit.facts.cached_states.clear()
+    audit.facts.cached_machine_states.clear()
     audit.facts.last_idle_times.clear()
     audit.facts.last_money_entry_kinds.clear()
     audit.check_entry(entry, before)

@@ -64,7 +64,7 @@ def test_bulk_and_scalar_requests_give_the_same_numbers_and_read_the_same_bytes(
             sums = list(accumulate(argument))
             indices = [draw_weighted_index(scalar, argument, "prize") for _ in range(count)]
             assert bulk.draw_weighted(sums, count).tolist() == indices
-    assert bulk.rejection_count == scalar.rejection_count
+    assert bulk.rejected_word_count == scalar.rejected_word_count
     assert bulk._read(8) == scalar._read(8)
 
 
@@ -72,7 +72,7 @@ def test_bulk_draws_over_several_generator_requests_equal_the_scalar_ones() -> N
     bulk, scalar = open_both_paths(7, size=600_000)
     assert bulk.sample(80, 20, 5_000).tolist() == [picked(scalar, 80, 20) for _ in range(5_000)]
     assert bulk.below(22, 100_000).tolist() == [scalar.below(22) for _ in range(100_000)]
-    assert bulk.rejection_count == scalar.rejection_count > 0
+    assert bulk.rejected_word_count == scalar.rejected_word_count > 0
 
 
 def test_no_request_exceeds_one_generate_call() -> None:

@@ -33,7 +33,7 @@ GAMES = {
     "quebec-craps": (craps_rules, "throw_dice"),
     "quebec-roulette-french": (WheelTable, "draw_result"),
     "maple-classic": (ReelSet, "spin"),
-    "comet-respin": (ReelSet, "spin_reels"),
+    "comet-respin": (ReelSet, "spin_some_reels"),
 }
 
 

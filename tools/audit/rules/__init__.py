@@ -4,8 +4,9 @@ An entry without a matching rule is a finding, and so is an entry that the machi
 A rule is an :class:`~tools.audit.rules.rule.AuditRule`; its fields are patterns
 (:mod:`tools.audit.rules.pattern`). The rules are the ``RULES`` of the modules of this package, each about one
 subject: ``money_in``, ``cash_outs`` and ``transfers``; ``games``, ``wheel``, ``levels``, ``protection``,
-``closing``, ``time_charge`` and ``tournament`` (play); ``handpays``, ``written_records`` and ``disputes`` (what staff
-pay, write down and decide); ``staff``, ``interventions``, ``technical_work``, ``operation``, ``links`` and ``memory``.
+``closing``, ``time_charge`` and ``tournament`` (play); ``handpays``, ``written_records`` and ``disputed_amounts`` (what
+staff pay, write down and decide); ``staff``, ``interventions``, ``technical_work``, ``operation``, ``links`` and
+``memory``.
 A new module needs no registration.
 
 **To add a kind of entry**, declare it in its feature; it is then checked against its declaration. If it moves
@@ -13,13 +14,13 @@ value, or depends on earlier entries, add a rule to the module of its subject::
 
     AuditRule(
         entry_declaration=LAMP_CHANGED,
-        state_before={"lamp": "$lamp_before:bool"},  # the stored value before the entry; None: nothing stored
+        stored_before={"lamp": "$lamp_before:bool"},  # the stored value before the entry; None: nothing stored
         record={"on": "$is_on"},
-        state={"lamp": "$is_on"},  # the same value as in the record
+        stored_after={"lamp": "$is_on"},  # the same value as in the record
     )
 
 A rule for an entry that starts something (reserves or moves money, or creates a storage key) lists in
-``allowed_states`` the machine states in which the entry is allowed; ``ALL_STATES`` if the entry records a fact
+``allowed_machine_states`` the machine states in which the entry is allowed; ``ALL_STATES`` if the entry records a fact
 that can occur in any state.
 
 Unless the rule says otherwise, the entry's id must be the one that a journal gives to a new entry of this kind.

@@ -53,25 +53,26 @@ _REMAINDER_KEY: Final = "cash_out_goes_on"
 
 def _find_restricted_pool(context: CheckContext) -> int:
     """Return the pool id (the promotion) of the restricted credit that the entry cashes out; 0 for other credit."""
-    terms = context.record_before(RestrictedTerms, "restricted")
+    terms = context.stored_record_before(RestrictedTerms, "restricted")
     return terms.restricted_pool if context["credit"] == "restricted" and terms is not None else 0
 
 
 def _check_validation_ring(context: CheckContext) -> None:
     """Check that a ticket stored in the ring buffer that the host reads is the printed one, at the next index."""
-    state = context.entry.state
-    ring_state = {key: value for key, value in state.items() if key.startswith("validation")}
-    if not ring_state:
+    stored_ring_values = {
+        key: value for key, value in context.entry.state.items() if key.startswith("validation")
+    }
+    if not stored_ring_values:
         return
     printed_count: Any = context.ledger.state.get("validations") or 0
     expected = {
         "validations": printed_count + 1,
         f"validation:{printed_count % _HOST_TICKET_RING_SIZE + 1}": context["id"],
     }
-    if not is_json_equal(ring_state, expected):
+    if not is_json_equal(stored_ring_values, expected):
         raise PatternMismatch(
             f"state.validations and the ring of tickets: expected {format_value(expected)}, "
-            f"found {format_value(ring_state)}"
+            f"found {format_value(stored_ring_values)}"
         )
 
 
@@ -80,7 +81,7 @@ def _check_printed_ticket(context: CheckContext) -> None:
 
     Test tickets and slips are not checked.
     """
-    cash_out = context.record_before(CashOutRecord, "pay_out")
+    cash_out = context.stored_record_before(CashOutRecord, "pay_out")
     if context["id"].startswith(("test-", "slip-")):
         return
     if cash_out is None or (cash_out.id, cash_out.language) != (context["id"], context["language"]):
@@ -97,7 +98,7 @@ def _derive_dispensed_coins(context: CheckContext) -> Any:
     All of them leave the hopper. At most the amount owed leaves the player's credit. The list is empty if no
     coin was dispensed.
     """
-    abandoned_payout = context.record_before(DispensedCoins, "coins_gone")
+    abandoned_payout = context.stored_record_before(DispensedCoins, "coins_gone")
     counted_cents = (
         0 if abandoned_payout is None else abandoned_payout.paid_coins * abandoned_payout.coin_cents
     )
@@ -119,7 +120,7 @@ def _compute_coin_payout_progress(context: CheckContext, paid_cents: int) -> Coi
     The amount paid includes ``paid_cents``, which the stored cash-out does not contain yet. Raises
     :class:`PatternMismatch` if no cash-out was open before the checked entry.
     """
-    cash_out = context.record_before(CashOutRecord, "pay_out")
+    cash_out = context.stored_record_before(CashOutRecord, "pay_out")
     if cash_out is None:
         raise PatternMismatch("no cash-out was open before this entry")
     paid_before_cents = 0 if cash_out.coin_payout is None else cash_out.coin_payout.paid_cents
@@ -139,7 +140,7 @@ def _derive_remainder(context: CheckContext) -> Any:
     remainder_cents = sum_cashable_credit_cents(context)
     if not remainder_cents:
         raise PatternMismatch(f"state.{_REMAINDER_KEY}: a remainder is stored, but no credit remains")
-    if context.value_after(_REMAINDER_KEY) is True:
+    if context.stored_value_after(_REMAINDER_KEY) is True:
         return True
     return CashOutRemainder(
         amount_cents=remainder_cents,
@@ -152,7 +153,7 @@ def _derive_remainder_after_coins(context: CheckContext) -> Any:
 
     Return ABSENT_VALUE if nothing remains, or if an entry of an earlier version recorded no such amount.
     """
-    abandoned_payout = context.record_before(DispensedCoins, "coins_gone")
+    abandoned_payout = context.stored_record_before(DispensedCoins, "coins_gone")
     if abandoned_payout is None or (
         abandoned_payout.coin_payout is None
         and format_storage_key(_REMAINDER_KEY, context.position) not in context.entry.state
@@ -173,8 +174,12 @@ def _derive_remainder_after_void(context: CheckContext) -> Any:
 
     Return ABSENT_VALUE if the hopper had paid no part, or if coins of the void payout are still to be booked.
     """
-    cash_out = context.record_before(CashOutRecord, "pay_out")
-    if cash_out is None or cash_out.coin_payout is None or context.value_after("coins_gone") is not None:
+    cash_out = context.stored_record_before(CashOutRecord, "pay_out")
+    if (
+        cash_out is None
+        or cash_out.coin_payout is None
+        or context.stored_value_after("coins_gone") is not None
+    ):
         return ABSENT_VALUE
     remainder_cents = sum_cashable_credit_cents(context) + context["held_cents"]
     return CashOutRemainder(
@@ -187,9 +192,9 @@ def _is_remainder_outdated(context: CheckContext) -> bool:
 
     Earlier versions stored true in place of the amount; it is outdated if the player has no credit.
     """
-    if context.value_before(_REMAINDER_KEY) is True:
+    if context.stored_value_before(_REMAINDER_KEY) is True:
         return not sum_cashable_credit_cents(context)
-    remainder = context.record_before(CashOutRemainder, _REMAINDER_KEY)
+    remainder = context.stored_record_before(CashOutRemainder, _REMAINDER_KEY)
     return remainder is not None and remainder.amount_cents != sum_cashable_credit_cents(context)
 
 
@@ -198,7 +203,7 @@ def _check_recorded_coins(context: CheckContext) -> None:
 
     Earlier versions recorded none.
     """
-    abandoned_payout = context.record_after(DispensedCoins, "coins_gone")
+    abandoned_payout = context.stored_record_after(DispensedCoins, "coins_gone")
     expected = (
         None
         if abandoned_payout is None
@@ -250,10 +255,10 @@ def _check_restricted_expiry(context: CheckContext) -> None:
 _CASH_OUT_RULES: Final = (
     AuditRule(
         entry_declaration=entries.VOUCHER_CASH_OUT_REQUESTED,
-        allowed_states=STATES_FOR_CASH_OUT,
+        allowed_machine_states=STATES_FOR_CASH_OUT,
         id="$id:text",
-        state_before={"pay_out": None, "handpay": None},
-        state={
+        stored_before={"pay_out": None, "handpay": None},
+        stored_after={
             "pay_out": {
                 "id": "$id",
                 "way": "ticket",
@@ -283,45 +288,45 @@ _CASH_OUT_RULES: Final = (
     AuditRule(
         entry_declaration=host_entries.VOUCHER_NUMBERED,
         id="{id}.numbered",
-        state_before={"pay_out": ObjectWithMembers("pay_out", id="$id", way="ticket", number="")},
+        stored_before={"pay_out": ObjectWithMembers("pay_out", id="$id", way="ticket", number="")},
         record={"id": "$id", "number": "$number"},
-        state={"pay_out": ObjectWithChanges("pay_out", number="$number")},
+        stored_after={"pay_out": ObjectWithChanges("pay_out", number="$number")},
         extra_checks=(
             require("record.number: the ticket has no number", lambda context: bool(context["number"])),
         ),
     ),
     AuditRule(
         entry_declaration=entries.TICKET_PENDING,
-        allowed_states=ALL_STATES,
-        state_before={"print": None},
-        state={"print": {"id": "$id:text", "language": "$language:text", "state": "pending"}},
+        allowed_machine_states=ALL_STATES,
+        stored_before={"print": None},
+        stored_after={"print": {"id": "$id:text", "language": "$language:text", "state": "pending"}},
         extra_checks=(_check_printed_ticket,),
     ),
     AuditRule(
         entry_declaration=entries.TICKET_PRINTING,
-        state_before={"print": "$print:object"},
-        state={"print": ObjectWithChanges("print", state="$:text")},
+        stored_before={"print": "$print:object"},
+        stored_after={"print": ObjectWithChanges("print", state="$:text")},
         extra_checks=(
             require(
                 lambda context: (
-                    f"state.print.state: {format_value(context.value_after('print')['state'])} ends the printing and "
-                    "may not be stored by an entry on its progress"
+                    f"state.print.state: {format_value(context.stored_value_after('print')['state'])} ends the "
+                    "printing and may not be stored by an entry on its progress"
                 ),
-                lambda context: context.value_after("print")["state"] not in {"barcode_done", "taken"},
+                lambda context: context.stored_value_after("print")["state"] not in {"barcode_done", "taken"},
             ),
         ),
     ),
     AuditRule(
         entry_declaration=entries.TICKET_TAKEN,
-        state_before={"print": ObjectWithMembers("print", id="$id", state="barcode_done")},
+        stored_before={"print": ObjectWithMembers("print", id="$id", state="barcode_done")},
         record={"id": "$id"},
-        state={"print": None},
+        stored_after={"print": None},
     ),
     AuditRule(
         entry_declaration=entries.VOUCHER_OUT,
         id="{id}.printed",
         ref="$id",
-        state_before={
+        stored_before={
             "pay_out": ObjectWithMembers(
                 "pay_out", id="$id", way="ticket", amount_cents="$held_cents", number="$:words"
             ),
@@ -330,7 +335,7 @@ _CASH_OUT_RULES: Final = (
         record=AlternativePatterns(
             ObjectWithChanges("pay_out"), ObjectWithChanges("pay_out", commitment="$:text")
         ),
-        state={"pay_out": None, "print": ObjectWithChanges("print", state="barcode_done")},
+        stored_after={"pay_out": None, "print": ObjectWithChanges("print", state="barcode_done")},
         extra_checks=(_check_validation_ring, check_ticket_ledger_grows),
     ),
     AuditRule(
@@ -342,20 +347,20 @@ _CASH_OUT_RULES: Final = (
         entry_declaration=entries.TICKET_CASH_OUT_VOID,
         id="{id}.void",
         ref="$id",
-        state_before={
+        stored_before={
             "pay_out": ObjectWithMembers("pay_out", id="$id", way="ticket", amount_cents="$held_cents")
         },
         record=ObjectWithChanges("pay_out", why="$:text"),
-        state={"pay_out": None, "print?": None},
+        stored_after={"pay_out": None, "print?": None},
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder_after_void),),
     ),
     AuditRule(
         entry_declaration=entries.COINS_CASH_OUT_VOID,
         id="{id}.void",
         ref="$id",
-        state_before={"pay_out": _COIN_CASH_OUT_PATTERN},
+        stored_before={"pay_out": _COIN_CASH_OUT_PATTERN},
         record=ObjectWithChanges("pay_out", why="$:text"),
-        state={
+        stored_after={
             "pay_out": None,
             "hopper": None,
             "coins_gone": AlternativePatterns(None, _ABANDONED_COINS_PATTERN),
@@ -368,10 +373,10 @@ _CASH_OUT_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.COIN_CASH_OUT_REQUESTED,
-        allowed_states=STATES_FOR_CASH_OUT,
+        allowed_machine_states=STATES_FOR_CASH_OUT,
         id="$id:text",
-        state_before={"pay_out": None, "handpay": None, "hopper": None},
-        state={
+        stored_before={"pay_out": None, "handpay": None, "hopper": None},
+        stored_after={
             "pay_out": {
                 "id": "$id",
                 "way": "coins",
@@ -393,9 +398,9 @@ _CASH_OUT_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.COINS_ORDERED,
-        allowed_states=ALL_STATES,
-        state_before={"hopper": None},
-        state={
+        allowed_machine_states=ALL_STATES,
+        stored_before={"hopper": None},
+        stored_after={
             "hopper": {
                 "payout_id": "$id:text",
                 "coins": "$coins:positive",
@@ -409,13 +414,13 @@ _CASH_OUT_RULES: Final = (
             require(
                 lambda context: (
                     "state.hopper: payout_id and coins must be those of the open cash-out, "
-                    f"{format_value(context.value_before('pay_out'))}; "
+                    f"{format_value(context.stored_value_before('pay_out'))}; "
                     f"found {format_value(context['id'])} and {context['coins']}"
                 ),
                 lambda context: (
                     context["id"].startswith("test-")
                     or (
-                        (cash_out := context.record_before(CashOutRecord, "pay_out")) is not None
+                        (cash_out := context.stored_record_before(CashOutRecord, "pay_out")) is not None
                         and (cash_out.id, cash_out.ordered_coins) == (context["id"], context["coins"])
                     )
                 ),
@@ -424,9 +429,9 @@ _CASH_OUT_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.COINS_COUNTED,
-        state_before={"hopper": ObjectWithMembers("hopper", payout_id="$id", coins="$coins")},
+        stored_before={"hopper": ObjectWithMembers("hopper", payout_id="$id", coins="$coins")},
         record={"id": "$id", "paid_coins": "$paid"},
-        state={"hopper": ObjectWithChanges("hopper", paid_coins="$paid")},
+        stored_after={"hopper": ObjectWithChanges("hopper", paid_coins="$paid")},
         extra_checks=(
             require(
                 lambda context: (
@@ -441,16 +446,16 @@ _CASH_OUT_RULES: Final = (
         entry_declaration=entries.COINS_OUT,
         id="{id}.paid",
         ref="$id",
-        state_before={"pay_out": _COIN_CASH_OUT_PATTERN},
+        stored_before={"pay_out": _COIN_CASH_OUT_PATTERN},
         record=ObjectWithChanges("pay_out", paid_coins="$coins"),
-        state={"pay_out": None, "hopper": None},
+        stored_after={"pay_out": None, "hopper": None},
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder),),
     ),
     AuditRule(
         entry_declaration=entries.COINS_OUT_AFTER_VOID,
-        allowed_states=ALL_STATES,
+        allowed_machine_states=ALL_STATES,
         id="{cash_out_id}.paid",
-        state_before={"coins_gone": ObjectWithMembers("coins_gone", id="$cash_out_id")},
+        stored_before={"coins_gone": ObjectWithMembers("coins_gone", id="$cash_out_id")},
         record=DerivedValue(
             lambda context: {
                 field_name: field_value
@@ -458,19 +463,19 @@ _CASH_OUT_RULES: Final = (
                 if field_name != "coin_cents" and field_value != ""
             }
         ),
-        state={"coins_gone": None},
+        stored_after={"coins_gone": None},
         expected_transfers=DerivedValue(_derive_dispensed_coins),
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder_after_coins),),
     ),
     AuditRule(
         entry_declaration=entries.CASH_OUT_ENDED,
-        state_before={"cash_out_goes_on": "$:any"},
-        state={"cash_out_goes_on": None},
+        stored_before={"cash_out_goes_on": "$:any"},
+        stored_after={"cash_out_goes_on": None},
         extra_checks=(
             require(
                 lambda context: (
                     f"state.{_REMAINDER_KEY}: the stored remainder "
-                    f"{format_value(context.value_before(_REMAINDER_KEY))} is still the player's credit, "
+                    f"{format_value(context.stored_value_before(_REMAINDER_KEY))} is still the player's credit, "
                     f"{sum_cashable_credit_cents(context)} cents, and may not be removed"
                 ),
                 _is_remainder_outdated,
@@ -479,17 +484,17 @@ _CASH_OUT_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.CREDIT_CONVERTED,
-        allowed_states=STATES_FOR_CASH_OUT,
+        allowed_machine_states=STATES_FOR_CASH_OUT,
         allowed_after_kinds=KINDS_ENDING_PAYOUT,
         expected_transfers=(ExpectedTransfer("credit:{position}:nonrestricted", CASHABLE_ACCOUNT, "$cents"),),
         extra_checks=(require_all_credit("nonrestricted"),),
     ),
     AuditRule(
         entry_declaration=host_entries.CREDIT_EXPIRED,
-        allowed_states=single_state(State.IDLE),
-        state_before={"restricted": ObjectWithMembers("terms", expires="$:words")},
+        allowed_machine_states=single_state(State.IDLE),
+        stored_before={"restricted": ObjectWithMembers("terms", expires="$:words")},
         expected_transfers=(ExpectedTransfer("credit:{position}:restricted", "house:expired", "$cents"),),
-        state={"restricted": None},
+        stored_after={"restricted": None},
         extra_checks=(require_all_credit("restricted"), _check_restricted_expiry),
     ),
 )

@@ -29,7 +29,7 @@ def check_table_is_open(context: CheckContext) -> None:
     After the announced closing time, each table may start a fixed number of last rounds. A game on a table with
     standing bets may always start, so that they are decided. Raises :class:`PatternMismatch`.
     """
-    announced_closing = context.value_before(_TABLES_CLOSING_KEY)
+    announced_closing = context.stored_value_before(_TABLES_CLOSING_KEY)
     record = context.record
     if type(announced_closing) is not str or "bets" not in record.get("wager", {}).get("options", {}):
         return
@@ -39,7 +39,7 @@ def check_table_is_open(context: CheckContext) -> None:
     digest = record["game"]["digest"]
     if not _is_table_game(context, digest):
         return
-    table_value = context.value_before(f"table:{digest}")
+    table_value = context.stored_value_before(f"table:{digest}")
     if table_value is not None and table_value.get("staked"):
         return
     table_id, round_id = context.facts.identify_table_and_round(context.entry)
@@ -59,7 +59,7 @@ def _is_table_game(context: CheckContext, digest: str) -> bool:
     read gives False; another check reports it.
     """
     key = f"{PlayKey.GAME_DEFINITION}{digest}"
-    stored_text = context.value_after(key) or context.value_before(key)
+    stored_text = context.stored_value_after(key) or context.stored_value_before(key)
     try:
         return bool(build_stored_game(str(stored_text)).rules.list_spots())
     except (PaytableError, ValueError, zlib.error):
@@ -70,14 +70,14 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.CLOSING_ANNOUNCED,
         record={"at": "$closing_time"},
-        state={_TABLES_CLOSING_KEY: "$closing_time"},
+        stored_after={_TABLES_CLOSING_KEY: "$closing_time"},
         permission=Permission.CONFIGURE,
         extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.TABLES_OPENED,
-        state_before={_TABLES_CLOSING_KEY: "$closing_time_before:text"},
-        state={_TABLES_CLOSING_KEY: None},
+        stored_before={_TABLES_CLOSING_KEY: "$closing_time_before:text"},
+        stored_after={_TABLES_CLOSING_KEY: None},
         permission=Permission.CONFIGURE,
         extra_checks=(check_signed_in_to_menu,),
     ),

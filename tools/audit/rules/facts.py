@@ -86,7 +86,7 @@ class Facts:
         """The claims to hits of linked progressive levels that were paid or closed, by claim id."""
         self.entries_name_position: bool | None = None
         """Whether the entries since the last power-up name a player position; None before the first of them."""
-        self.cached_states: dict[tuple[int, bool], State] = {}
+        self.cached_machine_states: dict[tuple[int, bool], State] = {}
         """The machine state of each position as last derived.
 
         The key is (position, whether position 1 has an open game). A plain game without a table changes only whether a
@@ -170,7 +170,7 @@ class Facts:
         """Update the collected facts with one more entry."""
         kind = entry.kind
         if entry.state:
-            self.cached_states.clear()
+            self.cached_machine_states.clear()
         if entry.transfers or entry.phase is not Phase.POST:
             self.last_money_entry_kinds[read_position(entry)] = kind
             self.has_money_moved_since_staff_change = True

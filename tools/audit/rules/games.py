@@ -215,7 +215,7 @@ _CLAIMS_PATTERN: Final = {
 
 def _derive_removal(key: str, context: CheckContext) -> Any:
     """Return None (the entry must delete the key) if the memory has a value under ``key``, else ABSENT_VALUE."""
-    return ABSENT_VALUE if context.value_before(key) is None else None
+    return ABSENT_VALUE if context.stored_value_before(key) is None else None
 
 
 def _require_closed_claims(payment_method: str) -> Any:
@@ -244,7 +244,7 @@ def _require_closed_claims(payment_method: str) -> Any:
 
 
 #: Pattern of what memory holds after a game: none open, and the last one with its win.
-_STATE_AFTER_GAME_PATTERN: Final = {
+_STORED_AFTER_GAME_PATTERN: Final = {
     "game": None,
     "last_game": {"play_id": "$play", "win_cents": DerivedValue(_sum_all_returned_cents)},
 }
@@ -322,9 +322,9 @@ _EXPECTED_STAKE_RETURNS: Final = ExpectedTransfer(
 _GAME_RULES: Final = (
     AuditRule(
         entry_declaration=entries.GAME_START,
-        allowed_states=STATES_FOR_BETTING,
+        allowed_machine_states=STATES_FOR_BETTING,
         id="{play}.start",
-        state_before={"game": None, "handpay": None, "pay_out": None, "reminder": None},
+        stored_before={"game": None, "handpay": None, "pay_out": None, "reminder": None},
         record={
             "play_id": "$play",
             "game": {"id": "$game", "version": "$version", "digest": "$digest"},
@@ -333,7 +333,7 @@ _GAME_RULES: Final = (
             "credit_before_cents": DerivedValue(sum_credit_cents),
             "steps": [{"choice": None, "draws": "$:list"}],
         },
-        state={
+        stored_after={
             "game": {"play_id": "$play"},
             "definition:{digest}?": "$:text",
             "in_common:{digest}?": "$:object",
@@ -364,11 +364,11 @@ _GAME_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.GAME_CHOICE,
-        allowed_states=single_state(State.PLAYING),
+        allowed_machine_states=single_state(State.PLAYING),
         id="{play}.choice-{n:n}",
-        state_before=_OPEN_GAME_PATTERN,
+        stored_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
-        state=_CLAIMS_PATTERN,
+        stored_after=_CLAIMS_PATTERN,
         expected_transfers=DerivedValue(_derive_raise_transfers),
         dims={
             "game?": "$:text",
@@ -380,18 +380,18 @@ _GAME_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.GAME_DOUBLE_UP,
-        allowed_states=STATES_SHOWING_OUTCOME,
+        allowed_machine_states=STATES_SHOWING_OUTCOME,
         id="{play}.double_up",
-        state_before=_OPEN_GAME_PATTERN,
+        stored_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "stakes_cents": EachItem("$:cents", count_min=1)},
         expected_transfers=DerivedValue(_derive_double_up_transfers),
         dims=ANY_PLAY_DIMS_PATTERN,
     ),
     AuditRule(
         entry_declaration=entries.GAME_PUSH,
-        allowed_states=STATES_SHOWING_OUTCOME | STATES_FOR_RULINGS,
+        allowed_machine_states=STATES_SHOWING_OUTCOME | STATES_FOR_RULINGS,
         id="{play}.push",
-        state_before=_OPEN_GAME_PATTERN,
+        stored_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "push_cents": DerivedValue(_sum_won_cents)},
         expected_transfers=(_EXPECTED_STAKE_RETURNS,),
         dims=ANY_PLAY_DIMS_PATTERN,
@@ -399,25 +399,25 @@ _GAME_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.TABLE_BETS_RETURNED,
-        allowed_states=STATES_FOR_CASH_OUT | single_state(State.SERVICE_MENU),
-        state_before={"game": None},
+        allowed_machine_states=STATES_FOR_CASH_OUT | single_state(State.SERVICE_MENU),
+        stored_before={"game": None},
         record={
             "game": {"id": "$game", "version": "$version", "digest": "$digest"},
             "denomination_cents": "$denomination",
             "amount_cents": DerivedValue(_sum_won_cents),
         },
-        state={"table:{digest}": "$:object|none"},
+        stored_after={"table:{digest}": "$:object|none"},
         expected_transfers=(_EXPECTED_STAKE_RETURNS,),
         dims={"game": "$game", "paytable": "{game}@{version}", "denomination_cents": "$denomination"},
         extra_checks=(_CHECK_SESSION_WIN, check_bet_return_reason),
     ),
     AuditRule(
         entry_declaration=entries.GAME_END,
-        allowed_states=STATES_SHOWING_OUTCOME,
+        allowed_machine_states=STATES_SHOWING_OUTCOME,
         id="{play}.end",
-        state_before=_OPEN_GAME_PATTERN,
+        stored_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "win_cents": "$win"},
-        state=_STATE_AFTER_GAME_PATTERN,
+        stored_after=_STORED_AFTER_GAME_PATTERN,
         counts=DerivedValue(_derive_result_count),
         expected_transfers=(
             ExpectedTransfer("house:win", CASHABLE_ACCOUNT, "$win", is_optional=True),
@@ -429,11 +429,11 @@ _GAME_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.GAME_END_BY_HAND,
-        allowed_states=STATES_SHOWING_OUTCOME,
+        allowed_machine_states=STATES_SHOWING_OUTCOME,
         id="{play}.end",
-        state_before={**_OPEN_GAME_PATTERN, "handpay": None},
+        stored_before={**_OPEN_GAME_PATTERN, "handpay": None},
         record={"play_id": "$play", "win_cents": "$win"},
-        state={**_STATE_AFTER_GAME_PATTERN, "handpay": DerivedValue(_derive_handpay)},
+        stored_after={**_STORED_AFTER_GAME_PATTERN, "handpay": DerivedValue(_derive_handpay)},
         expected_transfers=(
             ExpectedTransfer("house:attendant_jackpot", "out:handpay_jackpot", "$win", is_optional=True),
             ExpectedTransfer("house:progressive:{level}", "out:handpay_progressive", may_repeat=True),
@@ -444,11 +444,11 @@ _GAME_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.GAME_VOID,
-        allowed_states=STATES_FOR_RULINGS,
+        allowed_machine_states=STATES_FOR_RULINGS,
         id="{play}.void",
-        state_before=_OPEN_GAME_PATTERN,
+        stored_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "refund_cents": DerivedValue(_sum_refunded_cents)},
-        state={"game": None, "fault:game_defective?": None, "progressive_win:{win}?": None},
+        stored_after={"game": None, "fault:game_defective?": None, "progressive_win:{win}?": None},
         expected_transfers=(
             ExpectedTransfer("house:refund_defect", "credit:{position}:{kind_of_credit}", may_repeat=True),
             ExpectedTransfer("house:win", CASHABLE_ACCOUNT, is_optional=True),
@@ -476,7 +476,7 @@ _GAME_RULES: Final = (
     AuditRule(
         entry_declaration=entries.GAME_REPLAY_DIFFERS,
         id="{play}.differs",
-        state_before=_OPEN_GAME_PATTERN,
+        stored_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
     ),
 )
@@ -485,7 +485,7 @@ _GAME_RULES: Final = (
 _RESIDUAL_CREDIT_RULES: Final = (
     AuditRule(
         entry_declaration=entries.RESIDUAL_REMOVED,
-        allowed_states=STATES_FOR_CASH_OUT,
+        allowed_machine_states=STATES_FOR_CASH_OUT,
         extra_checks=(check_residual_credit,),
         record={"amount_cents": DerivedValue(sum_credit_cents)},
         expected_transfers=DerivedValue(
@@ -494,7 +494,7 @@ _RESIDUAL_CREDIT_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.RESIDUAL_PLAYED,
-        allowed_states=single_state(State.IDLE),
+        allowed_machine_states=single_state(State.IDLE),
         extra_checks=(check_residual_credit, check_residual_prize),
         record={
             "amount_cents": DerivedValue(sum_credit_cents),

@@ -53,7 +53,7 @@ from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 # ---------------------------------------------------------------------------------------------- hand-pays
 def _read_pending_handpay(context: CheckContext) -> HandpayRecord:
     """Return the hand-pay that was pending before the checked entry."""
-    handpay = context.record_before(HandpayRecord, "handpay")
+    handpay = context.stored_record_before(HandpayRecord, "handpay")
     if handpay is None:
         raise PatternMismatch("no hand-pay was pending before this entry")
     return handpay
@@ -87,7 +87,7 @@ def _derive_slip(context: CheckContext) -> Any:
     return {
         **to_json(replace(handpay, filled_form=None)),
         **({"method": "cash"} if payment_form is None else to_json(payment_form)),
-        "slip": int(context.value_before("slip") or 0) + 1,
+        "slip": int(context.stored_value_before("slip") or 0) + 1,
         # slips written by earlier versions have no journal head
         **({"witness": format_journal_head(context)} if "witness" in record else {}),
         "machine": record["machine"],
@@ -152,7 +152,7 @@ def _derive_unclaimed_record(context: CheckContext) -> Any:
 
 def _list_unclaimed_transfers(context: CheckContext) -> Any:
     """Return the transfers of the stored unclaimed hand-pay as (source, target, cents)."""
-    unclaimed_record = context.record_before(UnclaimedRecord, "unclaimed")
+    unclaimed_record = context.stored_record_before(UnclaimedRecord, "unclaimed")
     return (
         []
         if unclaimed_record is None
@@ -197,11 +197,11 @@ _CHECK_PERSONS_ARE_KNOWN: Final = require(
 _HANDPAY_RULES: Final = (
     AuditRule(
         entry_declaration=entries.HANDPAY_PENDING,
-        allowed_states=STATES_FOR_CASH_OUT,
+        allowed_machine_states=STATES_FOR_CASH_OUT,
         allowed_after_kinds=KINDS_ENDING_PAYOUT,
         id="$id:text",
-        state_before={"handpay": None, "pay_out": None},
-        state={
+        stored_before={"handpay": None, "pay_out": None},
+        stored_after={
             "handpay": {
                 "id": "$id",
                 "kind": "cancelled_credit",
@@ -222,19 +222,21 @@ _HANDPAY_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.HANDPAY_METHOD_CHOSEN,
-        allowed_states=single_state(State.HANDPAY),
-        state_before={"handpay": ObjectWithMembers("handpay", id="$id", kind="cancelled_credit")},
+        allowed_machine_states=single_state(State.HANDPAY),
+        stored_before={"handpay": ObjectWithMembers("handpay", id="$id", kind="cancelled_credit")},
         record={"handpay": "$id"},
-        state={"handpay": DerivedValue(_derive_requested_handpay)},
+        stored_after={"handpay": DerivedValue(_derive_requested_handpay)},
     ),
     AuditRule(
         entry_declaration=entries.HANDPAY_RETURNED,
-        allowed_states=single_state(State.HANDPAY),
+        allowed_machine_states=single_state(State.HANDPAY),
         id="{id}.returned",
         ref="$id",
-        state_before={"handpay": ObjectWithMembers("handpay", id="$id", amount_cents="$cents", way="ticket")},
+        stored_before={
+            "handpay": ObjectWithMembers("handpay", id="$id", amount_cents="$cents", way="ticket")
+        },
         record={"handpay": "$id", "amount_cents": "$cents"},
-        state={
+        stored_after={
             "handpay": None,
             "cash_out_goes_on": AlternativePatterns(True, DerivedValue(_derive_returned_remainder)),
         },
@@ -243,8 +245,8 @@ _HANDPAY_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.HANDPAY_FORM_FILLED,
-        allowed_states=single_state(State.HANDPAY),
-        state_before={"handpay": ObjectWithMembers("handpay", id="$id", amount_cents="$cents")},
+        allowed_machine_states=single_state(State.HANDPAY),
+        stored_before={"handpay": ObjectWithMembers("handpay", id="$id", amount_cents="$cents")},
         record={
             "handpay": "$id",
             "amount_cents": "$cents",
@@ -252,7 +254,7 @@ _HANDPAY_RULES: Final = (
             "persons": "$persons:persons",
             "identity?": "$identity",
         },
-        state={"handpay": ObjectWithChanges("handpay", form="$form:object")},
+        stored_after={"handpay": ObjectWithChanges("handpay", form="$form:object")},
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
             require_equal(
@@ -269,14 +271,14 @@ _HANDPAY_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.HANDPAY_PAID,
-        allowed_states=single_state(State.HANDPAY),
+        allowed_machine_states=single_state(State.HANDPAY),
         id="{id}.paid",
         ref="$id",
-        state_before={"handpay": ObjectWithMembers("handpay", id="$id", kind="$handpay_kind")},
+        stored_before={"handpay": ObjectWithMembers("handpay", id="$id", kind="$handpay_kind")},
         record=DerivedValue(_derive_slip),
-        state={
+        stored_after={
             "handpay": None,
-            "slip": DerivedValue(lambda context: int(context.value_before("slip") or 0) + 1),
+            "slip": DerivedValue(lambda context: int(context.stored_value_before("slip") or 0) + 1),
         },
         counts={"handpays.{handpay_kind}": 1},
         permission=Permission.PAY_BY_HAND,
@@ -294,9 +296,9 @@ _HANDPAY_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=play_entries.PRIZES_EXCHANGED,
-        allowed_states=single_state(State.HANDPAY),
+        allowed_machine_states=single_state(State.HANDPAY),
         id="{id}.cash",
-        state_before={"handpay": ObjectWithMembers("handpay", id="$id", prizes="$prizes:list")},
+        stored_before={"handpay": ObjectWithMembers("handpay", id="$id", prizes="$prizes:list")},
         record={
             "handpay": "$id",
             "prizes": "$prizes",
@@ -304,7 +306,7 @@ _HANDPAY_RULES: Final = (
                 lambda context: sum(prize.value_cents for prize in _read_pending_handpay(context).prizes)
             ),
         },
-        state={"handpay": DerivedValue(_derive_exchanged_handpay)},
+        stored_after={"handpay": DerivedValue(_derive_exchanged_handpay)},
         expected_transfers=(
             ExpectedTransfer(
                 "house:attendant_jackpot", "out:handpay_jackpot", "$:cents", "$:object", may_repeat=True
@@ -330,18 +332,18 @@ _HANDPAY_RULES: Final = (
         entry_declaration=play_entries.HANDPAY_REPLACED,
         id="{replaced_id}.replaced",
         ref="$replaced_id",
-        state_before={"handpay": ObjectWithMembers("handpay", id="$id", instead_of="$replaced_id")},
+        stored_before={"handpay": ObjectWithMembers("handpay", id="$id", instead_of="$replaced_id")},
         record={"handpay": "$replaced_id", "by": "$id"},
-        state={"handpay": ObjectWithChanges("handpay", absent_members=("instead_of",))},
+        stored_after={"handpay": ObjectWithChanges("handpay", absent_members=("instead_of",))},
     ),
     AuditRule(
         entry_declaration=entries.HANDPAY_UNCLAIMED,
-        allowed_states=single_state(State.HANDPAY),
+        allowed_machine_states=single_state(State.HANDPAY),
         id="{id}.unclaimed",
         ref="$id",
-        state_before={"handpay": ObjectWithMembers("handpay", id="$id")},
+        stored_before={"handpay": ObjectWithMembers("handpay", id="$id")},
         record={"id": "$id"},
-        state={
+        stored_after={
             "handpay": None,
             "unclaimed": ObjectWithMembers("unclaimed_record", story="$details:object"),
         },
@@ -355,19 +357,19 @@ _HANDPAY_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.ORPHAN_HANDPAY,
-        allowed_states=ALL_STATES,
+        allowed_machine_states=ALL_STATES,
         id="{id}.orphan",
-        state_before={"unclaimed": ObjectWithMembers("unclaimed", id="$id", story="$details")},
+        stored_before={"unclaimed": ObjectWithMembers("unclaimed", id="$id", story="$details")},
         record="$details",
-        state={"unclaimed": None},
+        stored_after={"unclaimed": None},
         expected_transfers=DerivedValue(_list_unclaimed_transfers),
         permission=Permission.RULE_ON_MONEY,
     ),
     AuditRule(
         entry_declaration=play_entries.PRIZE_REGISTERED,
-        allowed_states=STATES_SHOWING_OUTCOME,
+        allowed_machine_states=STATES_SHOWING_OUTCOME,
         id="{play}.prize-{n:n}",
-        state_before={"game": {"play_id": "$play"}},
+        stored_before={"game": {"play_id": "$play"}},
         record={"play_id": "$play", "prizes": EachItem("$:object", count_min=1)},
     ),
 )
@@ -386,7 +388,7 @@ def _derive_forfeit_details(context: CheckContext) -> Any:
 _RULING_RULES: Final = (
     AuditRule(
         entry_declaration=entries.COMPLEMENT_PAID,
-        allowed_states=STATES_FOR_RULINGS,
+        allowed_machine_states=STATES_FOR_RULINGS,
         record={"amount_cents": "$cents"},
         expected_transfers=(ExpectedTransfer("house:complement", "out:handpay_complement", "$cents"),),
         permission=Permission.RULE_ON_MONEY,
@@ -394,16 +396,18 @@ _RULING_RULES: Final = (
             require(
                 lambda context: (
                     f"record.slip: expected the number of a written slip, at most "
-                    f"{int(context.value_before('slip') or 0)}; found {format_value(context.record.get('slip'))}"
+                    f"{int(context.stored_value_before('slip') or 0)}; found {format_value(context.record.get('slip'))}"
                 ),
-                lambda context: int(context.record.get("slip", 0)) <= int(context.value_before("slip") or 0),
+                lambda context: (
+                    int(context.record.get("slip", 0)) <= int(context.stored_value_before("slip") or 0)
+                ),
             ),
             check_signed_in_to_menu,
         ),
     ),
     AuditRule(
         entry_declaration=entries.ORPHAN_CREDITS,
-        allowed_states=single_state(State.SERVICE_MENU),
+        allowed_machine_states=single_state(State.SERVICE_MENU),
         record={"amount_cents": "$cents", "expired_cents": "$expired"},
         expected_transfers=DerivedValue(
             lambda context: [
@@ -427,7 +431,7 @@ _RULING_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.ORPHAN_TICKET,
-        allowed_states=STATES_FOR_RULINGS,
+        allowed_machine_states=STATES_FOR_RULINGS,
         id="{id}.in",
         record={"amount_cents": "$cents"},
         expected_transfers=(ExpectedTransfer("world:voucher_in:{credit}", "house:orphan", "$cents"),),
@@ -436,25 +440,25 @@ _RULING_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.ORPHAN_TICKET_REFUSED,
-        allowed_states=STATES_FOR_RULINGS,
+        allowed_machine_states=STATES_FOR_RULINGS,
         permission=Permission.RULE_ON_MONEY,
         extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.PRIZE_FORFEITED,
-        allowed_states=single_state(State.HANDPAY),
+        allowed_machine_states=single_state(State.HANDPAY),
         id="{id}.forfeit",
         ref="$id",
-        state_before={"handpay": ObjectWithMembers("handpay", id="$id")},
+        stored_before={"handpay": ObjectWithMembers("handpay", id="$id")},
         record=DerivedValue(_derive_forfeit_details),
-        state={"handpay": None},
+        stored_after={"handpay": None},
         permission=Permission.RULE_ON_MONEY,
         persons_min=2,
         extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.CREDITS_FORFEITED,
-        allowed_states=single_state(State.SERVICE_MENU),
+        allowed_machine_states=single_state(State.SERVICE_MENU),
         record={"amount_cents": "$cents"},
         expected_transfers=DerivedValue(
             lambda context: derive_debit_transfers(

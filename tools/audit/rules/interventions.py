@@ -1,7 +1,7 @@
 """The audit rules for interventions (logged work of staff at the machine), and for printed slips.
 
-An intervention is opened and closed. Work during it is the withdrawal of the cabinet stand (the locked lower part with
-the coin drop box), a fill of the hopper, and the count of a cash box. Patterns such as ``"$collection:object"`` are
+An intervention is opened and closed. During it, staff may withdraw the cabinet stand (the locked lower part with the
+coin drop box), fill the hopper, and count a cash box. Patterns such as ``"$collection:object"`` are
 explained in :mod:`tools.audit.rules.pattern`.
 """
 
@@ -40,22 +40,22 @@ def _check_collection(context: CheckContext) -> None:
     If the work is a collection, the checked entry must store each box's meter now and at the previous collection. For
     any other work it must store nothing.
     """
-    intervention: Any = context.value_before("intervention")
+    intervention: Any = context.stored_value_before("intervention")
     if intervention["kind"] != "collection":
         expected = None
     else:
-        last_collection: Any = context.value_before("collected")
+        last_collection: Any = context.stored_value_before("collected")
         meters_before = (
             dict.fromkeys(METER_BY_BOX, 0) if last_collection is None else last_collection["after"]
         )
         value_by_meter = read_meters(context.ledger).values
         meters_now = {box: value_by_meter[meter] for box, meter in METER_BY_BOX.items()}
         expected = {"id": intervention["id"], "before": meters_before, "after": meters_now, "counted": []}
-    stored_state = context.entry.state.get(format_storage_key("collected", context.position))
-    if not is_json_equal(stored_state, expected):
+    stored_value = context.entry.state.get(format_storage_key("collected", context.position))
+    if not is_json_equal(stored_value, expected):
         raise PatternMismatch(
             f"state.collected does not agree with the meters: expected {format_value(expected)}, "
-            f"found {format_value(stored_state)}"
+            f"found {format_value(stored_value)}"
         )
 
 
@@ -86,30 +86,30 @@ def _check_box_count(context: CheckContext) -> None:
                 f"record.{name} does not match the last collection: expected {format_value(expected)}, "
                 f"found {format_value(record[name])}"
             )
-    expected_state = {**collection, "counted": [*collection["counted"], box]}
-    if not is_json_equal(stored_state := context.value_after("collected"), expected_state):
+    expected_value = {**collection, "counted": [*collection["counted"], box]}
+    if not is_json_equal(stored_value := context.stored_value_after("collected"), expected_value):
         raise PatternMismatch(
-            f"state.collected: expected {format_value(expected_state)}, found {format_value(stored_state)}"
+            f"state.collected: expected {format_value(expected_value)}, found {format_value(stored_value)}"
         )
 
 
 RULES: Final = (
     AuditRule(
         entry_declaration=entries.INTERVENTION_OPENED,
-        allowed_states=STATES_WITH_STAFF_AT_WORK,
-        id="{number}",
-        state_before={"intervention": None},
+        allowed_machine_states=STATES_WITH_STAFF_AT_WORK,
+        id="{intervention_id}",
+        stored_before={"intervention": None},
         record={
-            "id": "$number",
+            "id": "$intervention_id",
             "kind": "$work",
             "reason": "$reason",
             "person": "$person",
             "persons": "$persons",
             "meters": DerivedValue(read_nonzero_meters),
         },
-        state={
+        stored_after={
             "intervention": {
-                "id": "$number",
+                "id": "$intervention_id",
                 "since": "$since",
                 "kind": "$work",
                 "reason": "$reason",
@@ -119,34 +119,34 @@ RULES: Final = (
             "disabled:intervention": {"reason": "$reason", "since": "$since"},
         },
         extra_checks=(
-            require_new_id("intervention", "number", is_entry_id=True),
+            require_new_id("intervention", "intervention_id", is_entry_id=True),
             check_signed_in_to_menu,
         ),
     ),
     AuditRule(
         entry_declaration=entries.INTERVENTION_CLOSED,
-        allowed_states=STATES_WITH_STAFF_AT_WORK,
-        id="{opened}.closed",
-        state_before={"intervention": ObjectWithMembers("intervention", id="$opened")},
-        record={"id": "$opened", "meters": DerivedValue(read_nonzero_meters)},
-        state={"intervention": None, "disabled:intervention": None},
+        allowed_machine_states=STATES_WITH_STAFF_AT_WORK,
+        id="{intervention_id}.closed",
+        stored_before={"intervention": ObjectWithMembers("intervention", id="$intervention_id")},
+        record={"id": "$intervention_id", "meters": DerivedValue(read_nonzero_meters)},
+        stored_after={"intervention": None, "disabled:intervention": None},
         extra_checks=(_check_collection, check_signed_in_to_menu),
     ),
     AuditRule(
         entry_declaration=entries.HOPPER_OPENING_STOCK,
-        allowed_states=ALL_STATES,
+        allowed_machine_states=ALL_STATES,
         record={"amount_cents": "$cents"},
         expected_transfers=(ExpectedTransfer("stock:fill", "stock:hopper", "$cents"),),
         extra_checks=(
             require(
-                "the hopper's first coins are recorded once, but stock:fill or stock:hopper was already not 0",
+                "opening stock may be recorded only while stock:fill and stock:hopper are 0",
                 lambda context: not any(map(context.ledger.balance_cents, ("stock:fill", "stock:hopper"))),
             ),
         ),
     ),
     AuditRule(
         entry_declaration=entries.HOPPER_FILLED,
-        allowed_states=STATES_WITH_STAFF_AT_WORK,
+        allowed_machine_states=STATES_WITH_STAFF_AT_WORK,
         record={"amount_cents": "$cents"},
         expected_transfers=(ExpectedTransfer("stock:fill", "stock:hopper", "$cents"),),
         permission=Permission.COLLECT_CASH,
@@ -154,8 +154,8 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.COLLECTED_BOX_COUNTED,
-        allowed_states=STATES_WITH_STAFF_AT_WORK,
-        state_before={"collected": "$collection:object"},
+        allowed_machine_states=STATES_WITH_STAFF_AT_WORK,
+        stored_before={"collected": "$collection:object"},
         permission=Permission.COLLECT_CASH,
         extra_checks=(_check_box_count, check_signed_in_to_menu),
     ),
@@ -178,9 +178,9 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.SLIP_PRINTED,
-        state_before={"print": ObjectWithMembers("print", id="$id")},
+        stored_before={"print": ObjectWithMembers("print", id="$id")},
         record={"id": "$id"},
-        state={"print": ObjectWithChanges("print", state="barcode_done")},
+        stored_after={"print": ObjectWithChanges("print", state="barcode_done")},
         extra_checks=(_CHECK_SLIP_ID,),
     ),
     AuditRule(
@@ -188,21 +188,24 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.SLIP_FAILED,
-        state_before={"print": ObjectWithMembers("print", id="$id")},
+        stored_before={"print": ObjectWithMembers("print", id="$id")},
         record={"id": "$id"},
-        state={"print": None},
+        stored_after={"print": None},
         extra_checks=(_CHECK_SLIP_ID,),
     ),
     AuditRule(
         entry_declaration=entries.INTERVENTION_SEEN,
-        state_before={"intervention": ObjectWithMembers("intervention", id="$opened")},
-        record={"id": "$opened"},
-        state={"intervention_seen": "$opened"},
+        stored_before={"intervention": ObjectWithMembers("intervention", id="$intervention_id")},
+        record={"id": "$intervention_id"},
+        stored_after={"intervention_seen": "$intervention_id"},
     ),
     AuditRule(
         entry_declaration=entries.CABINET_BASE_WITHDRAWN,
-        allowed_states=STATES_WITH_STAFF_AT_WORK,
-        state_before={"base": None, "intervention": ObjectWithMembers("intervention", id="$intervention_id")},
+        allowed_machine_states=STATES_WITH_STAFF_AT_WORK,
+        stored_before={
+            "base": None,
+            "intervention": ObjectWithMembers("intervention", id="$intervention_id"),
+        },
         record={
             "base": "$base",
             "lock": "$lock",
@@ -210,7 +213,7 @@ RULES: Final = (
             "intervention": "$intervention_id",
             "reason": "$reason",
         },
-        state={
+        stored_after={
             "base": {
                 "since": "$since",
                 "base": "$base",
@@ -225,13 +228,13 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.CABINET_BASE_RETURNED,
-        allowed_states=STATES_WITH_STAFF_AT_WORK,
-        state_before={
+        allowed_machine_states=STATES_WITH_STAFF_AT_WORK,
+        stored_before={
             "base": "$:object",
             "intervention": ObjectWithMembers("intervention", id="$intervention_id"),
         },
         record={"intervention": "$intervention_id"},
-        state={"base": None, "disabled:base": None},
+        stored_after={"base": None, "disabled:base": None},
         permission=Permission.COLLECT_CASH,
         extra_checks=(check_signed_in_to_menu,),
     ),

@@ -141,24 +141,28 @@ def _check_ruling(context: CheckContext) -> None:
         if held_prize is None
         else {name: value for name, value in to_json(held_prize).items() if name in doubted_names}
     )
-    state: dict[str, Any] = {}
+    expected_values: dict[str, Any] = {}
     is_amount_open = (
         own_claim is not None and own_claim.payment_method is None and own_claim.amount_cents is None
     )
     is_awaiting_ruling = held_prize is not None if unruled_prize_by_key else is_amount_open
     if held_prize is not None:
         is_ruled = is_amount_open or held_prize.prize_report is None
-        state[f"held:{claim}"] = None if is_ruled else to_json(replace(held_prize, ruling=record["decision"]))
+        expected_values[f"held:{claim}"] = (
+            None if is_ruled else to_json(replace(held_prize, ruling=record["decision"]))
+        )
     if own_claim is not None and is_amount_open:
         cents = (
             held_prize.amount_cents
             if held_prize is not None and record["decision"] == "pay"
             else own_claim.shown_cents
         )
-        state[f"claim:{claim}"] = to_json(replace(own_claim, amount_cents=cents, is_unanswered=True))
+        expected_values[f"claim:{claim}"] = to_json(
+            replace(own_claim, amount_cents=cents, is_unanswered=True)
+        )
         doubted_fields |= {"pool": own_claim.pool_id, "play_id": own_claim.play_id, "awarded_cents": cents}
     if len(unruled_prize_by_key) <= 1:
-        state["fault:progressive_unproved"] = None
+        expected_values["fault:progressive_unproved"] = None
     if not is_awaiting_ruling:
         raise PatternMismatch(f"record.claim: no prize of claim {claim} awaits a ruling")
     ruling_fields = ("machine", "place", "reason", "persons", "claim", "decision")
@@ -167,9 +171,9 @@ def _check_ruling(context: CheckContext) -> None:
             f"record does not match the prize in doubt: expected {format_value(doubted_fields)}, "
             f"found {format_value(record)}"
         )
-    if not is_json_equal(dict(context.entry.state), state):
+    if not is_json_equal(dict(context.entry.state), expected_values):
         raise PatternMismatch(
-            f"state: expected {format_value(state)}, found {format_value(dict(context.entry.state))}"
+            f"state: expected {format_value(expected_values)}, found {format_value(dict(context.entry.state))}"
         )
 
 
@@ -208,8 +212,8 @@ def _find_closed_mystery_claim(context: CheckContext) -> Any:
 _LEVEL_RULES: Final = (
     AuditRule(
         entry_declaration=entries.LEVEL_OPENED,
-        allowed_states=ALL_STATES,
-        state_before={"level:{pool}": None},
+        allowed_machine_states=ALL_STATES,
+        stored_before={"level:{pool}": None},
         record={"pool": "$pool"},
         extra_checks=(
             require_equal(
@@ -218,20 +222,20 @@ _LEVEL_RULES: Final = (
                 lambda context: "{game}.{level}.{stake_cents}".format(**context.record),
             ),
         ),
-        state={"level:{pool}": "$:object"},  # derived by the audit of levels
+        stored_after={"level:{pool}": "$:object"},  # derived by the audit of levels
         expected_transfers=(ExpectedTransfer("pool:{pool}:startup", "pool:{pool}:current"),),
     ),
     AuditRule(
         entry_declaration=entries.LEVEL_CHANGED,
-        state_before={"level:{pool}": "$:object"},
+        stored_before={"level:{pool}": "$:object"},
         record={"pool": "$pool"},
-        state={"level:{pool}": "$:object"},
+        stored_after={"level:{pool}": "$:object"},
     ),
     AuditRule(
         entry_declaration=entries.LEVEL_MOVED,
-        allowed_states=STATES_WITH_STAFF_AT_WORK,
+        allowed_machine_states=STATES_WITH_STAFF_AT_WORK,
         record={"source": "$source", "target": "$target"},
-        state={"level:{source}": "$:object", "level:{target}": "$:object"},
+        stored_after={"level:{source}": "$:object", "level:{target}": "$:object"},
         expected_transfers=(EXPECTED_POOL_TRANSFERS,),
         permission=Permission.CONFIGURE,
         extra_checks=(check_signed_in_to_menu,),
@@ -246,19 +250,19 @@ _LEVEL_RULES: Final = (
 _CLAIM_RULES: Final = (
     AuditRule(
         entry_declaration=entries.AWARD_AWAITED,
-        allowed_states=single_state(State.PLAYING),
-        state_before={"game": {"play_id": "$play"}},
-        state={"awaiting_award": "$play"},
+        allowed_machine_states=single_state(State.PLAYING),
+        stored_before={"game": {"play_id": "$play"}},
+        stored_after={"awaiting_award": "$play"},
     ),
     AuditRule(
         entry_declaration=entries.AWARD_LOCKED,
         id="{claim}.award",
-        state_before={
+        stored_before={
             "claim:{claim}": ObjectWithMembers("claim_before", amount_cents=None, pool="$pool", way=None),
             "held:{claim}": None,
         },
         record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
-        state={"claim:{claim}": {**_CLAIM_PATTERN, "amount_cents": "$cents", "unanswered": False}},
+        stored_after={"claim:{claim}": {**_CLAIM_PATTERN, "amount_cents": "$cents", "unanswered": False}},
         extra_checks=(
             require_equal(
                 "the stored claim may differ from the claim before this entry in amount_cents alone",
@@ -274,15 +278,15 @@ _CLAIM_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.CLAIM_SETTLED_UNANSWERED,
-        allowed_states=single_state(State.AWAITING_AWARD),
+        allowed_machine_states=single_state(State.AWAITING_AWARD),
         id="{claim}.unanswered",
-        state_before={
+        stored_before={
             "claim:{claim}": ObjectWithMembers(
                 "claim_before", amount_cents=None, pool="$pool", shown_cents="$cents"
             )
         },
         record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
-        state={"claim:{claim}": "$claimed:object"},
+        stored_after={"claim:{claim}": "$claimed:object"},
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
             require_equal(
@@ -298,19 +302,19 @@ _CLAIM_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.GAME_ENDED_WITH_UNDECIDED_LEVELS,
-        allowed_states=single_state(State.AWAITING_AWARD),
+        allowed_machine_states=single_state(State.AWAITING_AWARD),
         id="{play}.undecided",
-        state_before={"game": {"play_id": "$play"}},
+        stored_before={"game": {"play_id": "$play"}},
         record={"play_id": "$play"},
-        state={"undecided": "$play"},
+        stored_after={"undecided": "$play"},
         permission=Permission.PAY_BY_HAND,
         extra_checks=(require("record.pools names no level", lambda context: bool(context.record["pools"])),),
     ),
     AuditRule(
         entry_declaration=entries.CLAIM_CLOSED,
-        state_before={"claim:{claim}": ObjectWithMembers("claim_before", way="$payment_method:text")},
+        stored_before={"claim:{claim}": ObjectWithMembers("claim_before", way="$payment_method:text")},
         record={"claim": "$claim", "way": "$payment_method"},
-        state={"claim:{claim}": None},
+        stored_after={"claim:{claim}": None},
         extra_checks=(
             require_equal(
                 "record does not match the claim stored before this entry",
@@ -326,12 +330,12 @@ _MYSTERY_RULES: Final = (
     AuditRule(
         entry_declaration=entries.PRIZE_COMMITTED,
         record={"pool": "$pool", "prize": "$prize", "commitment": "$commitment"},
-        state={"sealed:{pool}": {"prize": "$prize", "commitment": "$commitment"}},
+        stored_after={"sealed:{pool}": {"prize": "$prize", "commitment": "$commitment"}},
     ),
     AuditRule(
         entry_declaration=entries.PRIZE_WON,
         id="{claim}.won",
-        state_before={"game": {"play_id": "$play"}},
+        stored_before={"game": {"play_id": "$play"}},
         record={
             **_MYSTERY_PRIZE_PATTERN,
             "play_id": "$play",
@@ -345,7 +349,7 @@ _MYSTERY_RULES: Final = (
                 }
             ],
         },
-        state={
+        stored_after={
             "claim:{claim}": {
                 **_build_claim_pattern(None),
                 "pool": "$pool",
@@ -370,7 +374,7 @@ _MYSTERY_RULES: Final = (
         entry_declaration=entries.PRIZE_RETURNED,
         id="{claim}.won",
         record={**_MYSTERY_PRIZE_PATTERN, "play_id": "$play", "late": "void"},
-        state={
+        stored_after={
             "claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
         },
         extra_checks=(
@@ -388,7 +392,7 @@ _MYSTERY_RULES: Final = (
         entry_declaration=entries.PRIZE_RETURNED,
         id="{claim}.won",
         record={**_MYSTERY_PRIZE_PATTERN, "play_id": "$play", "late": "declined"},
-        state={
+        stored_after={
             "claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
             "held:{claim}": None,
         },
@@ -396,11 +400,11 @@ _MYSTERY_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.PRIZE_PAID_BY_HAND,
-        allowed_states=STATES_AFTER_SELF_TEST,
+        allowed_machine_states=STATES_AFTER_SELF_TEST,
         id="{claim}.won",
-        state_before={"game": None, "handpay": None, "pay_out": None},
+        stored_before={"game": None, "handpay": None, "pay_out": None},
         record={**_MYSTERY_PRIZE_PATTERN, "play_id": "$play", "late": "hand"},
-        state={
+        stored_after={
             "claim:{claim}": {**_build_claim_pattern("hand"), "pool": "$pool", "play_id": "$play"},
             "held:{claim}?": None,
             "handpay": {
@@ -434,10 +438,10 @@ _MYSTERY_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.PRIZE_PAYMENT_LOST,
-        allowed_states=ALL_STATES,
-        state_before={"claim:{claim}": None},
+        allowed_machine_states=ALL_STATES,
+        stored_before={"claim:{claim}": None},
         record={"claim": "$claim"},
-        state={"claim:{claim}": "$claim_again:object"},
+        stored_after={"claim:{claim}": "$claim_again:object"},
         extra_checks=(
             require_equal(
                 "state is not the mystery claim that was closed before this entry",
@@ -448,15 +452,15 @@ _MYSTERY_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.PRIZE_HELD,
-        allowed_states=ALL_STATES,
-        state_before={"held:{claim}": None},
+        allowed_machine_states=ALL_STATES,
+        stored_before={"held:{claim}": None},
         record={"claim": "$claim", "ruling": None},
-        state={"held:{claim}": "$held_prize:object"},
+        stored_after={"held:{claim}": "$held_prize:object"},
         extra_checks=(_check_held_prize,),
     ),
     AuditRule(
         entry_declaration=entries.PRIZE_RULED,
-        allowed_states=STATES_FOR_PRIZE_RULINGS,
+        allowed_machine_states=STATES_FOR_PRIZE_RULINGS,
         permission=Permission.RULE_ON_MONEY,
         persons_min=2,
         extra_checks=(_check_ruling, check_signed_in_to_menu),
@@ -467,15 +471,15 @@ _MYSTERY_RULES: Final = (
 _LINK_RULES: Final = (
     AuditRule(
         entry_declaration=entries.LEVEL_LINKED,
-        allowed_states=ALL_STATES,
-        state_before={"link:{pool}": None},
+        allowed_machine_states=ALL_STATES,
+        stored_before={"link:{pool}": None},
         record={"pool": "$pool"},
-        state={"link:{pool}": dict.fromkeys(LINKED_LEVEL_PATTERN, 0)},
+        stored_after={"link:{pool}": dict.fromkeys(LINKED_LEVEL_PATTERN, 0)},
     ),
     AuditRule(
         entry_declaration=entries.CONTROLLER_COUNT_AHEAD,
         record={"pool": "$pool", "counted": "$counted"},
-        state={"link:{pool}": {**LINKED_LEVEL_PATTERN, "sequence": "$counted"}},
+        stored_after={"link:{pool}": {**LINKED_LEVEL_PATTERN, "sequence": "$counted"}},
     ),
     AuditRule(
         entry_declaration=entries.CONTROLLER_COUNT_BEHIND,
@@ -499,15 +503,15 @@ _LINK_RULES: Final = (
     AuditRule(
         entry_declaration=entries.LINK_ENROLLED,
         record={"certificate": "$certificate"},
-        state={"link_certificate": {"certificate": "$certificate"}},
+        stored_after={"link_certificate": {"certificate": "$certificate"}},
         permission=Permission.CONFIGURE,
         persons_min=2,
         extra_checks=(
             require(
                 "a certificate was already in use before this entry, and nobody was signed in to replace it",
                 lambda context: (
-                    context.value_before("menu") is not None
-                    or context.value_before("link_certificate") is None
+                    context.stored_value_before("menu") is not None
+                    or context.stored_value_before("link_certificate") is None
                 ),
             ),
         ),
@@ -515,7 +519,7 @@ _LINK_RULES: Final = (
     AuditRule(
         entry_declaration=entries.LINK_CERTIFICATE_FOUND,
         record={"certificate": "$certificate"},
-        state={"link_certificate": {"certificate": "$certificate"}},
+        stored_after={"link_certificate": {"certificate": "$certificate"}},
     ),
 )
 

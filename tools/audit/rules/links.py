@@ -14,25 +14,29 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.HOST_START_AWAITED,
         record={"host": "$host"},
-        state={"host_known:{host}": True},
+        stored_after={"host_known:{host}": True},
     ),
     *(
         AuditRule(
-            entry_declaration=declaration, record={"host": "$host"}, state={"host_silent:{host}": "$:text"}
+            entry_declaration=declaration,
+            record={"host": "$host"},
+            stored_after={"host_silent:{host}": "$:text"},
         )
         for declaration in (entries.HOST_POLLS_AWAITED, entries.HOST_LINK_LOST)
     ),
     AuditRule(
-        entry_declaration=entries.HOST_LINK_UP, record={"host": "$host"}, state={"host_silent:{host}": None}
+        entry_declaration=entries.HOST_LINK_UP,
+        record={"host": "$host"},
+        stored_after={"host_silent:{host}": None},
     ),
     AuditRule(
         entry_declaration=entries.HOST_TIME_RECORDED,
         record={"host": "$host", "ahead_seconds": "$ahead_seconds"},
-        state={"host_time:{host}": "$ahead_seconds"},
+        stored_after={"host_time:{host}": "$ahead_seconds"},
     ),
     AuditRule(
         entry_declaration=entries.PROGRESSIVE_WINS_READ,
-        state={"progressive_win:{win}?": None},
+        stored_after={"progressive_win:{win}?": None},
         extra_checks=(
             require_equal(
                 "record.wins is not the number of wins that state removes",
@@ -44,7 +48,7 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.GAT_REQUEST,
         record={"parameters": "$parameters", "level": "$level", "refused?": "$refused"},
-        state={
+        stored_after={
             "gat": {
                 **_GAT_REQUEST_PATTERN,
                 "level": "$level",
@@ -71,8 +75,10 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.GAT_RESULT,
-        state_before={"gat": ObjectWithMembers("gat", parameters="$parameters", algorithm="$algorithm")},
+        stored_before={"gat": ObjectWithMembers("gat", parameters="$parameters", algorithm="$algorithm")},
         record={**_GAT_REQUEST_PATTERN, "algorithm": "$algorithm", "values": "$values"},
-        state={"gat": ObjectWithChanges("gat", finished="$:time", values="$values", trouble="$trouble")},
+        stored_after={
+            "gat": ObjectWithChanges("gat", finished="$:time", values="$values", trouble="$trouble")
+        },
     ),
 )

@@ -42,7 +42,7 @@ RULES: Final = (
         entry_declaration=journal_entries.SEGMENT_ARCHIVED,
         id="journal.archived:{last_archived_sequence}",
         record={"last": "$last_archived_sequence"},
-        state={"journal.archive": ObjectWithMembers("archive", through="$last_archived_sequence")},
+        stored_after={"journal.archive": ObjectWithMembers("archive", through="$last_archived_sequence")},
     ),
     AuditRule(
         entry_declaration=journal_entries.MEMORY_EVENT_RECORDED,
@@ -54,26 +54,30 @@ RULES: Final = (
                 "state.memory.medium_replaced must be stored if record.code is memory.medium_replaced, and only then",
                 lambda context: (
                     (context["code"] == "memory.medium_replaced")
-                    is (context.value_after("memory.medium_replaced") is not None)
+                    is (context.stored_value_after("memory.medium_replaced") is not None)
                 ),
             ),
         ),
     ),
-    AuditRule(entry_declaration=entries.MEDIUM_REPLACEMENT_NOTED, state={"memory.medium_replaced": None}),
+    AuditRule(
+        entry_declaration=entries.MEDIUM_REPLACEMENT_NOTED, stored_after={"memory.medium_replaced": None}
+    ),
     # written by the journal itself when it is opened
     AuditRule(entry_declaration=entries.CLOCK_CHANGED, id="clock.changed:{sequence}"),
     AuditRule(entry_declaration=entries.CLOCK_CHANGED),
     AuditRule(
         entry_declaration=entries.CLOCK_DOUBTED,
         record={"why": "$reason", "good": "$is_good"},
-        state={"clock": {"why": "$reason", "good": "$is_good"}},
+        stored_after={"clock": {"why": "$reason", "good": "$is_good"}},
     ),
     AuditRule(
-        entry_declaration=entries.CLOCK_TRUSTED, state_before={"clock": "$:object"}, state={"clock": None}
+        entry_declaration=entries.CLOCK_TRUSTED,
+        stored_before={"clock": "$:object"},
+        stored_after={"clock": None},
     ),
     AuditRule(
         entry_declaration=entries.CLOCK_CONFIRMED,
-        state={"clock": None, "fault:clock_doubted": None},
+        stored_after={"clock": None, "fault:clock_doubted": None},
         permission=Permission.RESTART,
         extra_checks=(check_signed_in_to_menu,),
     ),

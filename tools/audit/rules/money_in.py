@@ -11,10 +11,10 @@ from egm.kernel.events import State
 from egm.kernel.states import ALL_STATES, STATES_TAKING_TICKETS, single_state
 from egm.money import entries
 from egm.money.records.host import HostTicketRecord, RedemptionStatus, RestrictedTerms
-from tools.audit.rules.disputes import (
+from tools.audit.rules.disputed_amounts import (
     check_disputed_bill_or_ticket,
     check_disputed_coins,
-    check_disputed_ticket,
+    check_unredeemable_ticket_in_box,
 )
 from tools.audit.rules.parts import (
     ABSENT_VALUE,
@@ -62,7 +62,7 @@ def _require_host_status(status: RedemptionStatus) -> Any:
 
     def derive_result(context: CheckContext) -> Any:
         """Return the result for the host with the new status, or ABSENT_VALUE if it is about a different ticket."""
-        ticket_record = context.record_before(HostTicketRecord, "host_ticket")
+        ticket_record = context.stored_record_before(HostTicketRecord, "host_ticket")
         return (
             ABSENT_VALUE
             if ticket_record is None or ticket_record.id != context["paper"]
@@ -75,26 +75,26 @@ def _require_host_status(status: RedemptionStatus) -> Any:
 def _check_result_of_unstacked_ticket(context: CheckContext) -> None:
     """Check the redemption result stored for the host about a ticket that was not stacked.
 
-    It must become "not stacked", or stay unchanged if the checked entry opens a dispute about the ticket.
+    It must become "not stacked", or stay unchanged if the checked entry opens a disputed amount for the ticket.
     """
-    if "dispute" not in context.bound_values:
+    if "disputed_amount" not in context.bound_values:
         _require_host_status(RedemptionStatus.NOT_STACKED)(context)
-    elif context.value_after("host_ticket") is not None:
+    elif context.stored_value_after("host_ticket") is not None:
         raise PatternMismatch(
-            "state.host_ticket: expected no change while the ticket is in dispute, found "
-            f"{format_value(context.value_after('host_ticket'))}"
+            "state.host_ticket: expected no change while the ticket's amount is disputed, found "
+            f"{format_value(context.stored_value_after('host_ticket'))}"
         )
 
 
-def _derive_state_after_return(context: CheckContext) -> Any:
+def _derive_result_after_return(context: CheckContext) -> Any:
     """Return the redemption result for the host that an entry about a returned bill or ticket must store.
 
     A pending redemption becomes "not stacked". Return ABSENT_VALUE if the entry stores no result, or if no
     redemption is pending.
     """
-    ticket_record = context.record_before(HostTicketRecord, "host_ticket")
+    ticket_record = context.stored_record_before(HostTicketRecord, "host_ticket")
     if (
-        context.value_after("host_ticket") is None
+        context.stored_value_after("host_ticket") is None
         or ticket_record is None
         or ticket_record.status is not RedemptionStatus.PENDING
     ):
@@ -110,7 +110,7 @@ def _derive_restricted_terms(context: CheckContext) -> Any:
     None if the entry deletes expired terms (entries of earlier versions), or ABSENT_VALUE if it stores nothing.
     Raises :class:`PatternMismatch` if the entry changes the terms in another way.
     """
-    ticket_record = context.record_before(HostTicketRecord, "host_ticket")
+    ticket_record = context.stored_record_before(HostTicketRecord, "host_ticket")
     if (
         ticket_record is not None
         and ticket_record.id == context["paper"]
@@ -119,8 +119,8 @@ def _derive_restricted_terms(context: CheckContext) -> Any:
         return {"expires": ticket_record.expiry_date, "pool": ticket_record.restricted_pool}
     if format_storage_key("restricted", context.position) not in context.entry.state:
         return ABSENT_VALUE
-    terms = context.record_before(RestrictedTerms, "restricted")
-    new_terms = context.record_after(RestrictedTerms, "restricted")
+    terms = context.stored_record_before(RestrictedTerms, "restricted")
+    new_terms = context.stored_record_after(RestrictedTerms, "restricted")
     old_date = "" if terms is None else terms.expiry_date
     if terms is None or new_terms is None:
         _check_deleted_terms(context, old_date)
@@ -152,7 +152,7 @@ def _check_deleted_terms(context: CheckContext, expiry_date: str) -> None:
 
 def _check_host_value(context: CheckContext) -> None:
     """Check that the ticket is redeemed for the amount and kind of credit that the host authorised."""
-    ticket_record = context.record_before(HostTicketRecord, "host_ticket")
+    ticket_record = context.stored_record_before(HostTicketRecord, "host_ticket")
     if ticket_record is None or ticket_record.id != context["id"]:
         return
     host_value = (
@@ -193,15 +193,15 @@ def _build_stack_order_pattern(ticket_pattern: str) -> dict[str, Any]:
 _BILL_AND_TICKET_RULES: Final = (
     AuditRule(
         entry_declaration=entries.BILL_ESCROW,
-        allowed_states=single_state(State.IDLE),
+        allowed_machine_states=single_state(State.IDLE),
         late_order_seconds=_STACK_ORDER_DELAY_SECONDS_MAX,
-        late_order_states=STATES_TAKING_TICKETS,
+        late_order_machine_states=STATES_TAKING_TICKETS,
         id="$id:text",
-        state_before={"paper": None},
+        stored_before={"paper": None},
         expected_transfers=(
             ExpectedTransfer("world:bill", CASHABLE_ACCOUNT, "$cents", {"bill_cents": "$cents"}),
         ),
-        state={"paper": _build_stack_order_pattern("")},
+        stored_after={"paper": _build_stack_order_pattern("")},
         extra_checks=(
             require_new_id("bill", is_entry_id=True),
             require(
@@ -217,26 +217,26 @@ _BILL_AND_TICKET_RULES: Final = (
         entry_declaration=entries.BILL_IN,
         id="{paper}.in",
         ref="$paper",
-        state_before={"paper": _build_stacking_pattern("ordered", "")},
+        stored_before={"paper": _build_stacking_pattern("ordered", "")},
         record={"amount_cents": "$held_cents"},
-        state={"paper": _build_stacking_pattern("vended", "")},
+        stored_after={"paper": _build_stacking_pattern("vended", "")},
     ),
     AuditRule(
         entry_declaration=entries.BILL_NOT_STACKED,
         id="{paper}.void",
         ref="$paper",
-        state_before={"paper": _build_stacking_pattern("ordered", "")},
-        record={"amount_cents": "$held_cents", "why": "$reason", "disputed?": "$dispute"},
-        state={"paper": None},
+        stored_before={"paper": _build_stacking_pattern("ordered", "")},
+        record={"amount_cents": "$held_cents", "why": "$reason", "disputed?": "$disputed_amount"},
+        stored_after={"paper": None},
         extra_checks=(check_disputed_bill_or_ticket,),
     ),
     AuditRule(
         entry_declaration=entries.VOUCHER_ESCROW,
-        allowed_states=STATES_TAKING_TICKETS,
+        allowed_machine_states=STATES_TAKING_TICKETS,
         late_order_seconds=_STACK_ORDER_DELAY_SECONDS_MAX,
         id="$id:text",
-        state_before={"paper": None},
-        state={"paper": _build_stack_order_pattern("$number:masked")},
+        stored_before={"paper": None},
+        stored_after={"paper": _build_stack_order_pattern("$number:masked")},
         expected_transfers=(
             ExpectedTransfer("world:voucher_in:{credit}", "credit:{position}:{credit}", "$cents"),
         ),
@@ -250,9 +250,9 @@ _BILL_AND_TICKET_RULES: Final = (
         entry_declaration=entries.VOUCHER_IN,
         id="{paper}.in",
         ref="$paper",
-        state_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
+        stored_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
         record={"amount_cents": "$held_cents", "number": "$number"},
-        state={"paper": _build_stacking_pattern("vended", "$number")},
+        stored_after={"paper": _build_stacking_pattern("vended", "$number")},
         extra_checks=(
             _require_host_status(RedemptionStatus.REDEEMED),
             require_stored_value("restricted", _derive_restricted_terms),
@@ -263,51 +263,51 @@ _BILL_AND_TICKET_RULES: Final = (
         entry_declaration=entries.VOUCHER_DISPUTED,
         id="{paper}.void",
         ref="$paper",
-        state_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
-        record={"amount_cents": "$held_cents", "number": "$number", "disputed": "$dispute"},
-        state={"paper": _build_stacking_pattern("vended", "$number")},
-        extra_checks=(check_disputed_ticket,),
+        stored_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
+        record={"amount_cents": "$held_cents", "number": "$number", "disputed": "$disputed_amount"},
+        stored_after={"paper": _build_stacking_pattern("vended", "$number")},
+        extra_checks=(check_unredeemable_ticket_in_box,),
     ),
     AuditRule(
         entry_declaration=entries.VOUCHER_NOT_STACKED,
         id="{paper}.void",
         ref="$paper",
-        state_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
+        stored_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
         record={
             "amount_cents": "$held_cents",
             "number": "$number",
             "why": "$reason",
-            "disputed?": "$dispute",
+            "disputed?": "$disputed_amount",
         },
-        state={"paper": None},
+        stored_after={"paper": None},
         extra_checks=(_check_result_of_unstacked_ticket, check_disputed_bill_or_ticket),
     ),
     AuditRule(
         entry_declaration=host_entries.HOST_VOUCHER_NOT_STACKED,
-        state_before={"host_ticket": ObjectWithMembers("result_before", status="pending")},
+        stored_before={"host_ticket": ObjectWithMembers("result_before", status="pending")},
         record=ObjectWithChanges("result_before", status="not_stacked"),
-        state={"host_ticket": ObjectWithChanges("result_before", status="not_stacked")},
+        stored_after={"host_ticket": ObjectWithChanges("result_before", status="not_stacked")},
     ),
     AuditRule(
         entry_declaration=entries.PAPER_EXCHANGE_PROGRESS_STORED,
-        state_before={"paper": "$paper:object"},
-        state={"paper": ObjectWithChanges("paper", mark="$:count")},
+        stored_before={"paper": "$paper:object"},
+        stored_after={"paper": ObjectWithChanges("paper", mark="$:count")},
     ),
     AuditRule(
         entry_declaration=entries.PAPER_DIRECTION_REPORTED,
-        state_before={"paper": ObjectWithMembers("paper", phase="ordered")},
-        state={"paper": ObjectWithChanges("paper", outward="$:bool")},
+        stored_before={"paper": ObjectWithMembers("paper", phase="ordered")},
+        stored_after={"paper": ObjectWithChanges("paper", outward="$:bool")},
     ),
     AuditRule(
         entry_declaration=entries.PAPER_CONFIRMED,
-        state_before={"paper": ObjectWithMembers("paper", phase="vended")},
-        state={"paper": None},
+        stored_before={"paper": ObjectWithMembers("paper", phase="vended")},
+        stored_after={"paper": None},
     ),
     *(
         AuditRule(
             entry_declaration=declaration,
-            state={"host_ticket?": "$:object"},
-            extra_checks=(require_stored_value("host_ticket", _derive_state_after_return),),
+            stored_after={"host_ticket?": "$:object"},
+            extra_checks=(require_stored_value("host_ticket", _derive_result_after_return),),
         )
         for declaration in (entries.BILL_RETURNED, entries.VOUCHER_RETURNED)
     ),
@@ -340,7 +340,7 @@ def _build_coin_rule(entry_declaration: AnyEntryDeclaration, record_pattern: Pat
     """Return the audit rule for an entry that credits coins; ``record_pattern`` is the pattern of its record."""
     return AuditRule(
         entry_declaration=entry_declaration,
-        allowed_states=ALL_STATES,
+        allowed_machine_states=ALL_STATES,
         record=record_pattern,
         expected_transfers=(
             ExpectedTransfer(
@@ -369,5 +369,5 @@ def _build_coin_rule(entry_declaration: AnyEntryDeclaration, record_pattern: Pat
 RULES: Final = (
     *_BILL_AND_TICKET_RULES,
     _build_coin_rule(entries.COIN_IN, None),
-    _build_coin_rule(entries.COIN_IN_DISPUTED, {"disputed": "$dispute"}),
+    _build_coin_rule(entries.COIN_IN_DISPUTED, {"disputed": "$disputed_amount"}),
 )

@@ -42,7 +42,9 @@ def _has_generator_or_test_failed(context: CheckContext) -> bool:
 
     Return True for journals of earlier versions, in which a working generator could be restarted too.
     """
-    return is_from_earlier_version(context.ledger) or context.value_before("out_of_service") is not None
+    return (
+        is_from_earlier_version(context.ledger) or context.stored_value_before("out_of_service") is not None
+    )
 
 
 def _is_gaming_day_valid(context: CheckContext) -> bool:
@@ -62,7 +64,7 @@ def _derive_out_of_service_after_test(context: CheckContext) -> Any:
 
     Return None (removed) if a failed self-test had put it out of service, else ABSENT_VALUE (not changed).
     """
-    out_of_service = context.value_before("out_of_service")
+    out_of_service = context.stored_value_before("out_of_service")
     return None if out_of_service is not None and out_of_service["cause"] == "self_test" else ABSENT_VALUE
 
 
@@ -77,7 +79,7 @@ _START_AND_SERVICE_RULES: Final = (
     AuditRule(
         entry_declaration=integrity_entries.POWER_UP,
         id="power-up-{boots}",
-        state={"boots": "$boots", "residual_terms?": RESIDUAL_TERMS_PATTERN, "currency?": "$:words"},
+        stored_after={"boots": "$boots", "residual_terms?": RESIDUAL_TERMS_PATTERN, "currency?": "$:words"},
         extra_checks=(
             check_position_is_one,
             require(
@@ -91,19 +93,20 @@ _START_AND_SERVICE_RULES: Final = (
             require(
                 "state.currency: the journal has a currency already",
                 lambda context: (
-                    context.value_after("currency") is None or context.value_before("currency") is None
+                    context.stored_value_after("currency") is None
+                    or context.stored_value_before("currency") is None
                 ),
             ),
             require_equal(
                 "state.boots is not the number of the next power-up",
                 lambda context: context["boots"],
-                lambda context: int(context.value_before("boots") or 0) + 1,
+                lambda context: int(context.stored_value_before("boots") or 0) + 1,
             ),
         ),
     ),
     AuditRule(
         entry_declaration=integrity_entries.RESIDUAL_CREDIT_TERMS,
-        state={"residual_terms": RESIDUAL_TERMS_PATTERN},
+        stored_after={"residual_terms": RESIDUAL_TERMS_PATTERN},
         extra_checks=(
             require(
                 "dims.position: the entry is of position 1, whose residual credit terms belong in its power-up entry",
@@ -120,20 +123,20 @@ _START_AND_SERVICE_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=integrity_entries.SELF_TEST_FAILED,
-        allowed_states=ALL_STATES,
+        allowed_machine_states=ALL_STATES,
         record={"cause": "self_test", "detail": "$detail"},
-        state={"out_of_service": {"cause": "self_test", "detail": "$detail"}},
+        stored_after={"out_of_service": {"cause": "self_test", "detail": "$detail"}},
     ),
     AuditRule(
         entry_declaration=integrity_entries.GENERATOR_FAILED,
-        allowed_states=ALL_STATES,
+        allowed_machine_states=ALL_STATES,
         record={"cause": "chance", "detail": "$detail"},
-        state={"out_of_service": {"cause": "chance", "detail": "$detail"}},
+        stored_after={"out_of_service": {"cause": "chance", "detail": "$detail"}},
     ),
     AuditRule(
         entry_declaration=integrity_entries.GENERATOR_RESTARTED,
-        allowed_states=STATES_FOR_ATTENDANT_KEY | single_state(State.PLAYING),
-        state={"out_of_service": None},
+        allowed_machine_states=STATES_FOR_ATTENDANT_KEY | single_state(State.PLAYING),
+        stored_after={"out_of_service": None},
         permission=Permission.RESTART,
         extra_checks=(
             require(
@@ -148,39 +151,39 @@ _START_AND_SERVICE_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=integrity_entries.MACHINE_DISABLED,
-        allowed_states=ALL_STATES,
-        state_before={"disabled:{source}": None},
+        allowed_machine_states=ALL_STATES,
+        stored_before={"disabled:{source}": None},
         record={"source": "$source", "reason": "$reason", "since": "$since"},
-        state={"disabled:{source}": {"reason": "$reason", "since": "$since"}},
+        stored_after={"disabled:{source}": {"reason": "$reason", "since": "$since"}},
     ),
     AuditRule(
         entry_declaration=integrity_entries.MACHINE_ENABLED,
-        state_before={"disabled:{source}": "$:object"},
+        stored_before={"disabled:{source}": "$:object"},
         record={"source": "$source"},
-        state={"disabled:{source}": None},
+        stored_after={"disabled:{source}": None},
     ),
     AuditRule(
         entry_declaration=staff_entries.MACHINE_RESTART,
-        allowed_states=STATES_WITH_STAFF_AT_WORK,
+        allowed_machine_states=STATES_WITH_STAFF_AT_WORK,
         permission=Permission.RESTART,
         extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(entry_declaration=app_entries.GAME_REFUSED, extra_checks=(check_position_is_one,)),
     AuditRule(
         entry_declaration=play_entries.GAME_VERSION_CONFLICT,
-        state_before={"definition:{digest}": None, "definition:{before}": "$:text"},
+        stored_before={"definition:{digest}": None, "definition:{before}": "$:text"},
         record={"digest": "$digest", "before": "$before"},
     ),
     AuditRule(
         entry_declaration=play_entries.LARGEST_PRIZES_COMPUTED,
         record={"digest": "$digest", "code": "$code", "prizes": "$prizes"},
-        state={"examined:{digest}": {"code": "$code", "prizes": "$prizes"}},
+        stored_after={"examined:{digest}": {"code": "$code", "prizes": "$prizes"}},
     ),
     AuditRule(
         entry_declaration=staff_entries.INVENTORY_CHANGED,
-        state_before={"inventory": "$before:object|none"},
+        stored_before={"inventory": "$before:object|none"},
         record={"before": "$before", "after": "$after"},
-        state={"inventory": "$after"},
+        stored_after={"inventory": "$after"},
         extra_checks=(check_position_is_one,),
     ),
 )
@@ -199,7 +202,7 @@ def _require_clearable_faults(authority: str) -> Check:
         if len(set(codes)) != len(codes):
             raise PatternMismatch(f"record.codes: a fault is named twice in {format_value(codes)}")
         for code in codes:
-            fault = context.value_before(f"fault:{code}")
+            fault = context.stored_value_before(f"fault:{code}")
             if type(fault) is not dict:
                 raise PatternMismatch(f"record.codes: fault {code} was not active before this entry")
             if fault["cleared_by"] != authority:
@@ -238,7 +241,7 @@ def _check_declared_fault(context: CheckContext) -> None:
 
 def _check_service_call(context: CheckContext) -> None:
     """Check that the checked entry starts a service call while none is active, or ends the active call."""
-    is_on, was_active = context["is_on"], context.value_before("service_call") is not None
+    is_on, was_active = context["is_on"], context.stored_value_before("service_call") is not None
     if is_on is was_active:
         call_text = "a service call was already" if was_active else "no service call was"
         raise PatternMismatch(f"record.on is {format_value(is_on)}, but {call_text} active before this entry")
@@ -253,44 +256,44 @@ _FAULT_RULES: Final = (
     *(
         AuditRule(
             entry_declaration=declaration,
-            allowed_states=ALL_STATES,
-            state_before={"door:{door}": None},
+            allowed_machine_states=ALL_STATES,
+            stored_before={"door:{door}": None},
             record={"door": "$door"},
-            state={"door:{door}": "$:object"},
+            stored_after={"door:{door}": "$:object"},
             counts={"door.{door}.opens": 1},
         )
         for declaration in (integrity_entries.DOOR_OPENED, integrity_entries.DOOR_OPENED_WHILE_OFF)
     ),
     AuditRule(
         entry_declaration=integrity_entries.DOOR_CLOSED,
-        state_before={"door:{door}": "$:object"},
+        stored_before={"door:{door}": "$:object"},
         record={"door": "$door"},
-        state={"door:{door}": None},
+        stored_after={"door:{door}": None},
     ),
     AuditRule(
         entry_declaration=kernel_entries.FAULT_RAISED,
-        allowed_states=ALL_STATES,
-        state_before={"fault:{code}": None},
+        allowed_machine_states=ALL_STATES,
+        stored_before={"fault:{code}": None},
         record={"code": "$code"},
-        state={"fault:{code}": "$fault:object"},
+        stored_after={"fault:{code}": "$fault:object"},
         counts={"fault.{code}": 1},
         extra_checks=(_check_declared_fault,),
     ),
     AuditRule(
         entry_declaration=kernel_entries.FAULT_CLEARED,
-        state_before={"fault:{code}": ObjectWithMembers("fault", cleared_by="self")},
+        stored_before={"fault:{code}": ObjectWithMembers("fault", cleared_by="self")},
         record={"code": "$code"},
-        state={"fault:{code}": None},
+        stored_after={"fault:{code}": None},
     ),
     AuditRule(
         entry_declaration=integrity_entries.FAULTS_CLEARED_BY_TECHNICIAN,
-        allowed_states=STATES_WITH_STAFF_AT_WORK,
+        allowed_machine_states=STATES_WITH_STAFF_AT_WORK,
         permission=Permission.RESTART,
         extra_checks=(_require_clearable_faults("technician"), check_signed_in_to_menu),
     ),
     AuditRule(
         entry_declaration=integrity_entries.TILT_CLEARED,
-        allowed_states=single_state(State.TILT),
+        allowed_machine_states=single_state(State.TILT),
         permission=Permission.CLEAR_TILTS,
         extra_checks=(_require_clearable_faults("attendant"),),
     ),
@@ -299,14 +302,14 @@ _FAULT_RULES: Final = (
     AuditRule(
         entry_declaration=staff_entries.SERVICE_CALL_TOGGLED,
         record={"on": "$is_on"},
-        state={"service_call": "$service_call"},
+        stored_after={"service_call": "$service_call"},
         extra_checks=(_check_service_call,),
     ),
     AuditRule(
         entry_declaration=staff_entries.SERVICE_CALL_ANSWERED,
-        allowed_states=STATES_FOR_ATTENDANT_KEY | {State.HANDPAY, State.TILT},
-        state_before={"service_call": True},
-        state={"service_call": None},
+        allowed_machine_states=STATES_FOR_ATTENDANT_KEY | {State.HANDPAY, State.TILT},
+        stored_before={"service_call": True},
+        stored_after={"service_call": None},
     ),
 )
 

@@ -107,15 +107,15 @@ def require_paid_coins(key: str, record_class: type[CashOutRecord | HandpayRecor
         """Check that the stored cash-out or hand-pay states the coins already paid, and no coins if none were paid."""
         remainder = (
             None
-            if context.value_before("cash_out_goes_on") is True
-            else context.record_before(CashOutRemainder, "cash_out_goes_on")
+            if context.stored_value_before("cash_out_goes_on") is True
+            else context.stored_record_before(CashOutRemainder, "cash_out_goes_on")
         )
         expected = (
             remainder.coin_payout
             if remainder is not None and remainder.amount_cents == sum_cashable_credit_cents(context)
             else None
         )
-        record = context.record_after(record_class, key)
+        record = context.stored_record_after(record_class, key)
         recorded_payout = None if record is None else record.coin_payout
         if recorded_payout != expected:
             raise PatternMismatch(f"state.{key}.in_coins: expected {expected}, found {recorded_payout}")
@@ -237,9 +237,9 @@ def derive_session_counts(context: CheckContext, *, wagered_cents: int = 0, won_
         )
     if not context.facts.has_player_session:
         return ABSENT_VALUE
-    session = context.record_before(SessionRecord, "session")
+    session = context.stored_record_before(SessionRecord, "session")
     if session is None:  # a new session starts with this game
-        recorded_session = context.record_after(SessionRecord, "session")
+        recorded_session = context.stored_record_after(SessionRecord, "session")
         session = SessionRecord(
             started_at="" if recorded_session is None else recorded_session.started_at,
             wagered_cents=0,
@@ -269,7 +269,7 @@ def check_first_person(context: CheckContext, person: object) -> None:
 
     Nothing is checked if the menu is closed or the journal records no staff.
     """
-    menu = context.value_before("menu")
+    menu = context.stored_value_before("menu")
     if not context.facts.role_by_staff_number or type(menu) is not dict or menu.get("person") is None:
         return
     if person != menu["person"]:
@@ -298,7 +298,7 @@ def check_signed_in_to_menu(context: CheckContext) -> None:
 
 def check_somebody_signed_in(context: CheckContext) -> None:
     """Check that a member of staff was signed in to the service menu, if the journal records staff."""
-    menu = context.value_before("menu")
+    menu = context.stored_value_before("menu")
     if context.facts.role_by_staff_number and (type(menu) is not dict or menu.get("person") is None):
         raise PatternMismatch(
             "the entry was made with a staff form, but nobody was signed in to the menu before it"
@@ -313,8 +313,8 @@ def check_ticket_ledger_grows(context: CheckContext) -> None:
 
     If the entry records no end, or none was recorded before it, nothing is checked.
     """
-    anchor_before = context.record_before(LedgerAnchor, "tickets")
-    anchor_after = context.record_after(LedgerAnchor, "tickets")
+    anchor_before = context.stored_record_before(LedgerAnchor, "tickets")
+    anchor_after = context.stored_record_after(LedgerAnchor, "tickets")
     if anchor_before is None or anchor_after is None:
         return
     if (

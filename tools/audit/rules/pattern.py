@@ -82,11 +82,11 @@ class CheckContext:
         """Return the record of the checked entry as JSON."""
         return self.entry.transaction.record
 
-    def value_after(self, key: str) -> Any:
+    def stored_value_after(self, key: str) -> Any:
         """Return the value that the entry stores in the machine's memory under a key, or None if it stores none."""
         return self.entry.transaction.state.get(format_storage_key(key, self.position))
 
-    def value_before(self, key: str) -> Any:
+    def stored_value_before(self, key: str) -> Any:
         """Return the value that the memory had under a key before the checked entry, or None if it had none."""
         return self.ledger.state.get(format_storage_key(key, self.position))
 
@@ -97,14 +97,14 @@ class CheckContext:
         """
         return parse_record(record_class, self.record, "record")
 
-    def record_before(self, record_class: type[RecordT], key: str) -> RecordT | None:
+    def stored_record_before(self, record_class: type[RecordT], key: str) -> RecordT | None:
         """Return the value stored under a key before the entry, decoded as ``record_class``, or None."""
-        data = self.value_before(key)
+        data = self.stored_value_before(key)
         return None if data is None else parse_record(record_class, data, key)
 
-    def record_after(self, record_class: type[RecordT], key: str) -> RecordT | None:
+    def stored_record_after(self, record_class: type[RecordT], key: str) -> RecordT | None:
         """Return the value that the entry stores under a key, decoded as ``record_class``, or None."""
-        data = self.value_after(key)
+        data = self.stored_value_after(key)
         return None if data is None else parse_record(record_class, data, f"state.{key}")
 
     def format_credit_account(self, credit_kind: str) -> str:

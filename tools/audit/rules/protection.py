@@ -19,14 +19,14 @@ from tools.audit.rules.rule import AuditRule
 
 def _compute_spent_cents(context: CheckContext) -> int:
     """Return what the player has lost in the session before the checked entry: wagers minus wins, in minor units."""
-    session = context.value_before("session")
+    session = context.stored_value_before("session")
     return int(session["wagered_cents"]) - int(session["won_cents"])
 
 
 def _derive_limits(context: CheckContext) -> Any:
     """Return the player's limits that must be stored: those before the checked entry, with the recorded change."""
     record = context.record
-    return {**(context.value_before("limits") or {}), record["of"]: record["value"]}
+    return {**(context.stored_value_before("limits") or {}), record["of"]: record["value"]}
 
 
 #: Pattern of a memory without a game, a hand-pay or a cash-out.
@@ -37,10 +37,10 @@ _NO_SESSION_PATTERN: Final = {"session": None, "reminder": None, "limits": None}
 RULES: Final = (
     AuditRule(
         entry_declaration=entries.REMINDER_SHOWN,
-        allowed_states=single_state(State.IDLE),
-        state_before={"reminder": None, "session": ObjectWithMembers("session", wagered_cents="$:count")},
+        allowed_machine_states=single_state(State.IDLE),
+        stored_before={"reminder": None, "session": ObjectWithMembers("session", wagered_cents="$:count")},
         record={"kind": "$reminder_kind", "spent_cents": DerivedValue(_compute_spent_cents)},
-        state={
+        stored_after={
             "reminder": DerivedValue(lambda context: context.record),
             "session": ObjectWithChanges("session", time_reminders="$:count", spend_reminders="$:count"),
         },
@@ -48,10 +48,10 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.REMINDER_ACKNOWLEDGED,
-        allowed_states=single_state(State.IDLE),
-        state_before={"reminder": ObjectWithMembers("reminder", kind="$reminder_kind")},
+        allowed_machine_states=single_state(State.IDLE),
+        stored_before={"reminder": ObjectWithMembers("reminder", kind="$reminder_kind")},
         record={"kind": "$reminder_kind"},
-        state={"reminder": None},
+        stored_after={"reminder": None},
         extra_checks=(
             require(
                 lambda context: (
@@ -64,10 +64,10 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.PAUSE_OVER,
-        allowed_states=STATES_FOR_CASH_OUT,
-        state_before={"reminder": ObjectWithMembers("reminder", kind="$reminder_kind")},
+        allowed_machine_states=STATES_FOR_CASH_OUT,
+        stored_before={"reminder": ObjectWithMembers("reminder", kind="$reminder_kind")},
         record={"kind": "$reminder_kind"},
-        state={
+        stored_after={
             "reminder": None,
             "session": {
                 "since": "$:time",
@@ -80,20 +80,20 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.SESSION_ENDED,
-        allowed_states=STATES_FOR_CASH_OUT,
-        state_before={"session": "$:object", **_NO_PLAY_PATTERN},
+        allowed_machine_states=STATES_FOR_CASH_OUT,
+        stored_before={"session": "$:object", **_NO_PLAY_PATTERN},
         record={"spent_cents": DerivedValue(_compute_spent_cents)},
-        state=_NO_SESSION_PATTERN,
+        stored_after=_NO_SESSION_PATTERN,
     ),
     AuditRule(
         entry_declaration=entries.SESSION_ENDED_UNPLAYED,
-        allowed_states=STATES_FOR_CASH_OUT,
-        state_before={"session": None, "limits": "$:object", **_NO_PLAY_PATTERN},
-        state=_NO_SESSION_PATTERN,
+        allowed_machine_states=STATES_FOR_CASH_OUT,
+        stored_before={"session": None, "limits": "$:object", **_NO_PLAY_PATTERN},
+        stored_after=_NO_SESSION_PATTERN,
     ),
     AuditRule(
         entry_declaration=entries.LIMIT_SET,
-        allowed_states=single_state(State.IDLE),
-        state={"limits": DerivedValue(_derive_limits)},
+        allowed_machine_states=single_state(State.IDLE),
+        stored_after={"limits": DerivedValue(_derive_limits)},
     ),
 )

@@ -31,7 +31,7 @@ def check_residual_credit(context: CheckContext) -> None:
     The terms say whether residual credit (less than the smallest stake) stays, is given up, or is played.
     """
     amount_cents = context.record["amount_cents"]
-    terms = context.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS)
+    terms = context.stored_record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS)
     if terms is None:  # a journal of an earlier version: judged by the games that were played
         smallest_stake_cents = context.facts.smallest_stake_cents
         if smallest_stake_cents is not None and amount_cents >= smallest_stake_cents:
@@ -60,7 +60,7 @@ def check_residual_prize(context: CheckContext) -> None:
     a game was started for.
     """
     prize_cents = context.record["prize_cents"]
-    terms = context.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS)
+    terms = context.stored_record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS)
     if terms is not None:
         is_prize_valid = prize_cents == terms.smallest_useful_cents
     else:
@@ -79,7 +79,7 @@ def check_smallest_stake(context: CheckContext) -> None:
     A game without a stake, played on standing bets, always passes.
     """
     stake_cents = context["bet"] * context["denomination"]
-    terms = context.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS)
+    terms = context.stored_record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS)
     if terms is not None and 0 < stake_cents < terms.smallest_useful_cents:
         raise PatternMismatch(
             f"record.bet_credits: the game is started for {stake_cents} cents, but the smallest stake here is "
@@ -140,12 +140,12 @@ def check_bet_return_reason(context: CheckContext) -> None:
 
 def _is_play_paused(context: CheckContext) -> bool:
     """Return whether play is paused because the player has reached a limit of their own."""
-    reminder = context.record_before(ReminderRecord, "reminder")
+    reminder = context.stored_record_before(ReminderRecord, "reminder")
     return reminder is not None and reminder.kind in PAUSING_REMINDER_KINDS
 
 
 def _is_game_disabled_by_staff(context: CheckContext) -> bool:
     """Return whether staff have taken the game, or the game at this denomination, out of the offered games."""
-    options: Any = context.value_before("options") or {"off": [], "denominations_cents": {}}
+    options: Any = context.stored_value_before("options") or {"off": [], "denominations_cents": {}}
     offered_cents = options["denominations_cents"].get(context["game"], [context["denomination"]])
     return context["game"] in options["off"] or context["denomination"] not in offered_cents

@@ -81,7 +81,7 @@ class ExpectedTransfer:
 class AuditRule:
     """A rule for one kind of journal entry: how its fields must relate to the journal before it.
 
-    ``record``, ``state`` and ``counts`` list only the members that depend on other values; the declaration
+    ``record``, ``stored_after`` and ``counts`` list only the members that depend on other values; the declaration
     checks the others.
     """
 
@@ -91,11 +91,11 @@ class AuditRule:
     """The pattern of the entry's id."""
     ref: Pattern = None
     """The pattern of the id of the reservation that the entry ends; None if it ends none."""
-    state_before: Mapping[str, Pattern] = field(default_factory=dict)
+    stored_before: Mapping[str, Pattern] = field(default_factory=dict)
     """The patterns of what the memory must hold before the entry, by storage key; the pattern None means no value."""
     record: Pattern = field(default_factory=dict)
     """The pattern of the entry's record."""
-    state: Mapping[str, Pattern] = field(default_factory=dict)
+    stored_after: Mapping[str, Pattern] = field(default_factory=dict)
     """The patterns of what the entry must store in the machine's memory, by storage key."""
     counts: Pattern = field(default_factory=dict)
     """The pattern of the occurrences (such as a game won) that the entry counts."""
@@ -107,11 +107,11 @@ class AuditRule:
     """
     dims: Mapping[str, Pattern] = field(default_factory=dict)
     """The patterns of the dimensions for all transfers of the entry, such as game and denomination, by name."""
-    allowed_states: frozenset[State] | None = None
+    allowed_machine_states: frozenset[State] | None = None
     """The machine states in which the entry is allowed; None: not checked.
 
     The state is derived from the machine's memory before the entry. The rule of an entry that moves or reserves money,
-    or creates a storage key, must have allowed states, if need be ``ALL_STATES``.
+    or creates a storage key, must have allowed machine states, if need be ``ALL_STATES``.
     """
     allowed_after_kinds: frozenset[str] = frozenset()
     """If the position's money was last moved by an entry of one of these kinds, any machine state is allowed."""
@@ -121,7 +121,7 @@ class AuditRule:
     An order to a device, such as to stack a bill, is decided while the machine is idle. Its entry may follow a change
     of state by some seconds.
     """
-    late_order_states: frozenset[State] = frozenset()
+    late_order_machine_states: frozenset[State] = frozenset()
     """The machine states in which a late order may still be recorded within ``late_order_seconds``."""
     extra_checks: tuple[Check, ...] = ()
     """Functions that check what patterns cannot express; they raise :class:`PatternMismatch`."""
@@ -149,7 +149,7 @@ class AuditRule:
         deferred_matchers = self._match_memory(context)
         for name, matcher, value in (
             ("record", self._record_matcher, transaction.record),
-            ("state", self._state_matcher, self._strip_position(transaction.state, context.position)),
+            ("state", self._stored_after_matcher, self._strip_position(transaction.state, context.position)),
             ("id", self._id_matcher, transaction.id),
             ("ref", self._ref_matcher, transaction.ref),
             ("counts", self._counts_matcher, transaction.counts),
@@ -157,7 +157,10 @@ class AuditRule:
             _match_at_name(name, matcher, value, context)
         for key, matcher in deferred_matchers:
             _match_at_name(
-                f"memory.{key}", matcher, context.value_before(key.format(**context.bound_values)), context
+                f"memory.{key}",
+                matcher,
+                context.stored_value_before(key.format(**context.bound_values)),
+                context,
             )
         self._check_transfers(transaction.transfers, context)
         dims = dict(transaction.dims)
@@ -187,18 +190,18 @@ class AuditRule:
         Raises :class:`PatternMismatch` if it does not. If the machine was idle, the time is stored for later
         checks.
         """
-        if self.allowed_states is None:
+        if self.allowed_machine_states is None:
             return
         state = derive_machine_state(context.ledger, context.position, context.facts)
         if state is State.IDLE:
             context.facts.last_idle_times[context.position] = context.entry.time_utc
         if (
-            can_be_in_states(state, self.allowed_states)
+            can_be_in_states(state, self.allowed_machine_states)
             or context.facts.last_money_entry_kinds.get(context.position) in self.allowed_after_kinds
         ):
             return
         # Earlier versions wrote a late order in any state.
-        may_be_late = is_from_earlier_version(context.ledger) or state in self.late_order_states
+        may_be_late = is_from_earlier_version(context.ledger) or state in self.late_order_machine_states
         late_seconds = self.late_order_seconds if may_be_late else 0
         if not (late_seconds and was_idle(context.entry, context.facts, late_seconds)):
             raise PatternMismatch(
@@ -231,38 +234,38 @@ class AuditRule:
         )
 
     def _match_memory(self, context: CheckContext) -> list[tuple[str, Matcher]]:
-        """Match the machine's memory before the checked entry against the rule's ``state_before``.
+        """Match the machine's memory before the checked entry against the rule's ``stored_before``.
 
         A storage key may contain a pattern name that is bound only by a later field. Return (key, matcher) for
         each such key.
         """
         deferred_matchers = []
-        for key, matcher in self._state_before_patterns:
+        for key, matcher in self._stored_before_patterns:
             if "{" in key:
                 deferred_matchers.append((key, matcher))
             else:
-                _match_at_name(f"memory.{key}", matcher, context.value_before(key), context)
+                _match_at_name(f"memory.{key}", matcher, context.stored_value_before(key), context)
         return deferred_matchers
 
-    def _strip_position(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
+    def _strip_position(self, stored_values: Mapping[str, Any], position: int) -> Mapping[str, Any]:
         """Return the values that an entry stores, by storage key without the prefix of its player position.
 
         Raises :class:`PatternMismatch` for a key of another position.
         """
         if position == 1:
-            for key in state:
+            for key in stored_values:
                 number, separator, _ = key.partition("/")
                 if separator and number.isdigit():
                     raise PatternMismatch(f"state.{key}: the key does not belong to position 1")
-            return state
+            return stored_values
         position_prefix = f"{position}/"
-        stripped_state = {}
-        for key, value in state.items():
+        stripped_values = {}
+        for key, value in stored_values.items():
             name = key.removeprefix(position_prefix)
             if format_storage_key(name, position) != key:
                 raise PatternMismatch(f"state.{key}: the key does not belong to position {position}")
-            stripped_state[name] = value
-        return stripped_state
+            stripped_values[name] = value
+        return stripped_values
 
     def _check_transfers(self, transfers: tuple[Transfer, ...], context: CheckContext) -> None:
         """Check that the entry makes exactly the rule's transfers, in order. Raises :class:`PatternMismatch`."""
@@ -356,9 +359,9 @@ class AuditRule:
         return compile_pattern(self.ref)
 
     @cached_property
-    def _state_matcher(self) -> Matcher:
+    def _stored_after_matcher(self) -> Matcher:
         """Return the compiled pattern of what the entry must store in the machine's memory."""
-        return _compile_members(self.state)
+        return _compile_members(self.stored_after)
 
     @cached_property
     def _counts_matcher(self) -> Matcher:
@@ -371,9 +374,9 @@ class AuditRule:
         return compile_pattern(self.dims)
 
     @cached_property
-    def _state_before_patterns(self) -> list[tuple[str, Matcher]]:
+    def _stored_before_patterns(self) -> list[tuple[str, Matcher]]:
         """Return the compiled patterns of what the memory must hold before the entry, each with its storage key."""
-        return [(key, compile_pattern(part)) for key, part in self.state_before.items()]
+        return [(key, compile_pattern(part)) for key, part in self.stored_before.items()]
 
     @cached_property
     def _transfer_patterns(self) -> list[tuple[ExpectedTransfer, tuple[Matcher, ...]]]:

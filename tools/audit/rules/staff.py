@@ -19,7 +19,7 @@ def _check_next_change(context: CheckContext) -> None:
 
     Its change number must follow the previous one, and the change must fit the list before it.
     """
-    facts, staff_before, number = context.facts, context.value_before("staff"), context["number"]
+    facts, staff_before, number = context.facts, context.stored_value_before("staff"), context["number"]
     digest, person_id, role = context.bound_values.get("digest"), context["person_id"], context["role"]
     expected_number = int((staff_before["number"] if type(staff_before) is dict else staff_before) or 0) + 1
     expected_id = f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}"
@@ -27,7 +27,7 @@ def _check_next_change(context: CheckContext) -> None:
         ("record.number", number, expected_number),
         (
             "state.staff",
-            context.value_after("staff"),
+            context.stored_value_after("staff"),
             number if digest is None else {"number": number, "digest": digest},
         ),
         ("id", context.entry.id, expected_id),
@@ -106,7 +106,7 @@ RULES: Final = (
         entry_declaration=entries.ROSTER_CARRIED_OVER,
         id="$:text",
         record={"number": "$number", "digest": "$digest"},
-        state={"staff": {"number": "$number", "digest": "$digest"}},
+        stored_after={"staff": {"number": "$number", "digest": "$digest"}},
         extra_checks=(
             require(
                 lambda _: "the staff list is carried over only by a memory clear, before the first power-up",
@@ -114,10 +114,12 @@ RULES: Final = (
             ),
             require(
                 lambda context: (
-                    f"state.staff: expected {format_value(context.value_before('staff'))}, stored before this entry; "
-                    f"found {format_value(context.value_after('staff'))}"
+                    f"state.staff: expected {format_value(context.stored_value_before('staff'))}, stored before this "
+                    f"entry; found {format_value(context.stored_value_after('staff'))}"
                 ),
-                lambda context: context.value_before("staff") in (None, context.value_after("staff")),
+                lambda context: (
+                    context.stored_value_before("staff") in (None, context.stored_value_after("staff"))
+                ),
             ),
         ),
     ),
@@ -125,7 +127,7 @@ RULES: Final = (
         entry_declaration=entries.ROSTER_RENEWED,
         id="$:text",
         record={"reason": "$reason"},
-        state={
+        stored_after={
             "staff": {"number": 0, "digest": ""},
             "fault:staff_roster": {
                 "since": "$:time",
@@ -137,15 +139,15 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.MENU_REQUESTED,
-        allowed_states=STATES_FOR_SERVICE_MENU | single_state(State.PLAYING),
-        state={"menu": {"since": "$:time", "person": None}},
+        allowed_machine_states=STATES_FOR_SERVICE_MENU | single_state(State.PLAYING),
+        stored_after={"menu": {"since": "$:time", "person": None}},
     ),
     AuditRule(
         entry_declaration=entries.MENU_ENTERED,
-        allowed_states=STATES_FOR_SERVICE_MENU | STATES_WITH_STAFF_AT_WORK,
-        state_before={"menu": ObjectWithMembers("menu", person=None)},
+        allowed_machine_states=STATES_FOR_SERVICE_MENU | STATES_WITH_STAFF_AT_WORK,
+        stored_before={"menu": ObjectWithMembers("menu", person=None)},
         record={"person": "$person"},
-        state={"menu": {"since": "$:time", "person": "$person"}},
+        stored_after={"menu": {"since": "$:time", "person": "$person"}},
         extra_checks=(
             require_equal(
                 "record.role does not match the person's role in the staff list",
@@ -158,23 +160,23 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.MENU_LEFT,
-        state_before={"menu": ObjectWithMembers("menu", person="$person")},
+        stored_before={"menu": ObjectWithMembers("menu", person="$person")},
         record={"person": "$person"},
-        state={"menu": None},
+        stored_after={"menu": None},
     ),
     AuditRule(
         entry_declaration=entries.MENU_GIVEN_UP,
-        state_before={"menu": ObjectWithMembers("menu", person=None)},
-        state={"menu": None},
+        stored_before={"menu": ObjectWithMembers("menu", person=None)},
+        stored_after={"menu": None},
     ),
     AuditRule(
         entry_declaration=entries.SIGN_IN_WHILE_LOCKED,
-        state={"tries:{bucket}?": {"wrong": "$:count", "locked_seconds": "$:count"}},
+        stored_after={"tries:{bucket}?": {"wrong": "$:count", "locked_seconds": "$:count"}},
     ),
     AuditRule(
         entry_declaration=entries.SIGN_IN_REFUSED,
         record={"tries": "$attempt_count", "locked_seconds": 0},
-        state={"tries:{bucket}": {"wrong": "$attempt_count", "locked_seconds": 0}},
+        stored_after={"tries:{bucket}": {"wrong": "$attempt_count", "locked_seconds": 0}},
     ),
     AuditRule(
         entry_declaration=entries.SIGN_IN_REFUSED_AT_TERMINAL,
@@ -184,12 +186,12 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.SIGN_IN_LOCKED,
         record={"tries": "$attempt_count", "locked_seconds": "$locked_seconds:positive"},
-        state={"tries:{bucket}": {"wrong": "$attempt_count", "locked_seconds": "$locked_seconds"}},
+        stored_after={"tries:{bucket}": {"wrong": "$attempt_count", "locked_seconds": "$locked_seconds"}},
     ),
-    AuditRule(entry_declaration=entries.WRONG_PINS_CLEARED, state={"tries:{bucket}": None}),
+    AuditRule(entry_declaration=entries.WRONG_PINS_CLEARED, stored_after={"tries:{bucket}": None}),
     AuditRule(
         entry_declaration=entries.SIGN_IN_UNLOCKED,
-        state={"tries:{bucket}": None, "tries:{second_bucket}?": None},
+        stored_after={"tries:{bucket}": None, "tries:{second_bucket}?": None},
         permission=Permission.ENROL_STAFF,
         extra_checks=(check_signed_in_to_menu,),
     ),

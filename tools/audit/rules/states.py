@@ -78,14 +78,14 @@ class _MachineFromMemory:
 def derive_machine_state(ledger: Ledger, position_number: int, facts: Facts) -> State:
     """Return the state of the machine at a position, derived from its stored values in ``ledger``."""
     key = position_number, PlayKey.GAME in ledger.state
-    state = facts.cached_states.get(key)
+    state = facts.cached_machine_states.get(key)
     if state is None:
         machine: Any = _MachineFromMemory(ledger, position_number)
-        state = facts.cached_states[key] = FEATURES.state_table.derive_state(machine)
+        state = facts.cached_machine_states[key] = FEATURES.state_table.derive_state(machine)
     return state
 
 
-def derive_state_in_game(ledger: Ledger, facts: Facts) -> State:
+def derive_machine_state_in_game(ledger: Ledger, facts: Facts) -> State:
     """Return the state that the machine would have at position 1 if a game were open there."""
     ledger.state[PlayKey.GAME] = {"play_id": ""}
     try:

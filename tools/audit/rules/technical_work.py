@@ -45,7 +45,7 @@ def _check_software_change(context: CheckContext) -> None:
     Version, signer and component digests are compared.
     """
     software_before = context["software_before"] or _NO_SOFTWARE_RECORD
-    software_after = context.value_after("software") or _NO_SOFTWARE_RECORD
+    software_after = context.stored_value_after("software") or _NO_SOFTWARE_RECORD
     recorded_software = {name: context.record[name] for name in ("version", "signer", "components")}
     expected: dict[str, Any] = {
         name: [software_before[name], software_after[name]] for name in ("version", "signer")
@@ -97,15 +97,15 @@ def _is_only_recorded_option_change(context: CheckContext) -> bool:
 RULES: Final = (
     AuditRule(
         entry_declaration=staff_entries.OPTIONS_CHANGED,
-        allowed_states=STATES_WITH_STAFF_AT_WORK,
+        allowed_machine_states=STATES_WITH_STAFF_AT_WORK,
         record={"before": "$before", "after": "$after"},
-        state={"options": "$after"},
+        stored_after={"options": "$after"},
         permission=Permission.CONFIGURE,
         extra_checks=(
             require_equal(
                 "record.before does not match the options stored before this entry",
                 lambda context: context["before"],
-                lambda context: context.value_before("options") or _DEFAULT_OPTIONS,
+                lambda context: context.stored_value_before("options") or _DEFAULT_OPTIONS,
             ),
             require(
                 lambda context: (
@@ -127,7 +127,7 @@ RULES: Final = (
             "before": "$before",
             "text": "$text",
         },
-        state={"cabinet_file": {"digest": "$digest", "persons": "$persons", "at": "$signed_at"}},
+        stored_after={"cabinet_file": {"digest": "$digest", "persons": "$persons", "at": "$signed_at"}},
         permission=Permission.CONFIGURE,
         extra_checks=(
             require_equal(
@@ -138,7 +138,7 @@ RULES: Final = (
             require_equal(
                 "record.before is not the digest of the cabinet file stored before this entry",
                 lambda context: context["before"],
-                lambda context: (context.value_before("cabinet_file") or {"digest": ""})["digest"],
+                lambda context: (context.stored_value_before("cabinet_file") or {"digest": ""})["digest"],
             ),
             require(
                 lambda context: (
@@ -149,12 +149,12 @@ RULES: Final = (
             ),
         ),
     ),
-    AuditRule(entry_declaration=integrity_entries.HARD_METERS_FITTED, state={"hard_meters": "$:list"}),
+    AuditRule(entry_declaration=integrity_entries.HARD_METERS_FITTED, stored_after={"hard_meters": "$:list"}),
     AuditRule(
         entry_declaration=integrity_entries.HARD_METERS_EXCHANGED,
-        state_before={"hard_meters": "$before:list"},
+        stored_before={"hard_meters": "$before:list"},
         record={"before": "$before"},
-        state={"hard_meters": None},
+        stored_after={"hard_meters": None},
         permission=Permission.CONFIGURE,
         extra_checks=(check_signed_in_to_menu,),
     ),
@@ -165,9 +165,9 @@ RULES: Final = (
     AuditRule(entry_declaration=integrity_entries.SOFTWARE_DIFFERS, extra_checks=(check_position_is_one,)),
     AuditRule(
         entry_declaration=integrity_entries.SOFTWARE_CHANGED,
-        state_before={"software": "$software_before:object|none"},
+        stored_before={"software": "$software_before:object|none"},
         record={"version": ["$:text", "$version"], "signer": ["$:text", "$signer"]},
-        state={"software": AlternativePatterns(None, _SOFTWARE_PATTERN)},
+        stored_after={"software": AlternativePatterns(None, _SOFTWARE_PATTERN)},
         extra_checks=(check_position_is_one, _check_software_change),
     ),
     AuditRule(
@@ -179,36 +179,36 @@ RULES: Final = (
     AuditRule(
         entry_declaration=staff_entries.TOUCH_CALIBRATED,
         record={"before": "$before", "after": "$after"},
-        state={"touch": "$after"},
+        stored_after={"touch": "$after"},
         permission=Permission.TEST_DEVICES,
         extra_checks=(
             require_equal(
                 "record.before does not match the calibration stored before this entry",
                 lambda context: context["before"],
-                lambda context: context.value_before("touch") or [],
+                lambda context: context.stored_value_before("touch") or [],
             ),
             check_signed_in_to_menu,
         ),
     ),
     AuditRule(
         entry_declaration=staff_entries.TEST_TICKET_FAILED,
-        state_before={"print": ObjectWithMembers("print", id="$id")},
+        stored_before={"print": ObjectWithMembers("print", id="$id")},
         record={"id": "$id"},
-        state={"print": None},
+        stored_after={"print": None},
         extra_checks=(_CHECK_TEST_TICKET,),
     ),
     AuditRule(
         entry_declaration=staff_entries.TEST_TICKET_PRINTED,
-        state_before={"print": ObjectWithMembers("print", id="$id")},
+        stored_before={"print": ObjectWithMembers("print", id="$id")},
         record={"id": "$id"},
-        state={"print": ObjectWithChanges("print", state="barcode_done")},
+        stored_after={"print": ObjectWithChanges("print", state="barcode_done")},
         extra_checks=(_CHECK_TEST_TICKET,),
     ),
     AuditRule(
         entry_declaration=staff_entries.TEST_COINS_PAID,
-        state_before={"hopper": ObjectWithMembers("hopper", payout_id="$id", coins="$coins")},
+        stored_before={"hopper": ObjectWithMembers("hopper", payout_id="$id", coins="$coins")},
         record={"id": "$id", "ordered_coins": "$coins"},
-        state={"hopper": None},
+        stored_after={"hopper": None},
         extra_checks=(
             require(
                 lambda context: (

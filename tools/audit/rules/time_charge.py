@@ -36,7 +36,7 @@ def _check_charge(context: CheckContext) -> None:
             f"record: a charge of {record['amount_cents']} cents for {record['minutes']} minutes; the definition "
             f"states {charge_text}"
         )
-    paid_time = context.value_before(PlayKey.PAID_PLAYING_TIME)
+    paid_time = context.stored_value_before(PlayKey.PAID_PLAYING_TIME)
     game_start = context.facts.last_game_start_times.get(context.position, context.entry.time_utc)
     is_same_table = paid_time is not None and paid_time["digest"] == record["digest"]
     if is_same_table and context.entry.time_utc < datetime.fromisoformat(paid_time["until"]):
@@ -53,7 +53,7 @@ def _read_time_charge_and_denomination(context: CheckContext, digest: str) -> tu
     The charge is None if the definition has none or cannot be read.
     """
     try:
-        game = build_stored_game(str(context.value_before(f"{PlayKey.GAME_DEFINITION}{digest}")))
+        game = build_stored_game(str(context.stored_value_before(f"{PlayKey.GAME_DEFINITION}{digest}")))
     except (PaytableError, ValueError, zlib.error):
         return None, 0
     return game.rules.time_charge, game.denominations_cents[0]
@@ -69,8 +69,8 @@ def _derive_transfers(context: CheckContext) -> Any:
 RULES: Final = (
     AuditRule(
         entry_declaration=entries.TIME_CHARGED,
-        allowed_states=single_state(State.PLAYING),
-        state_before={"game": {"play_id": "$play"}},
+        allowed_machine_states=single_state(State.PLAYING),
+        stored_before={"game": {"play_id": "$play"}},
         record={
             "digest": "$digest:digest",
             "play_id": "$play",
@@ -78,7 +78,7 @@ RULES: Final = (
             "minutes": "$:positive",
             "until": "$until:time",
         },
-        state={PlayKey.PAID_PLAYING_TIME: {"digest": "$digest", "until": "$until"}},
+        stored_after={PlayKey.PAID_PLAYING_TIME: {"digest": "$digest", "until": "$until"}},
         expected_transfers=DerivedValue(_derive_transfers),
         extra_checks=(
             _check_charge,

@@ -20,7 +20,7 @@ from tools.audit.rules.pattern import CheckContext, DerivedValue
 from tools.audit.rules.rule import AuditRule
 
 #: The state in which staff use the service menu.
-_SERVICE_MENU_STATE: Final = single_state(State.SERVICE_MENU)
+_SERVICE_MENU_STATES: Final = single_state(State.SERVICE_MENU)
 #: Pattern of the digest of a tournament's rules.
 _RULES_DIGEST_PATTERN: Final = "$digest:text"
 #: Pattern of a memory of a machine in a tournament.
@@ -39,7 +39,7 @@ _ENTRY_FIELDS_PATTERN: Final = {
 
 def _has_no_tournament(context: CheckContext) -> bool:
     """Return whether the machine was in no tournament before the checked entry."""
-    return context.value_before("tournament") is None
+    return context.stored_value_before("tournament") is None
 
 
 def _is_without_credit(context: CheckContext) -> bool:
@@ -57,13 +57,13 @@ def _has_no_round(context: CheckContext) -> bool:
 
 def _is_position_free(context: CheckContext) -> bool:
     """Return whether the checked entry's own player position was playing no tournament round before the entry."""
-    purse = context.value_before("purse")
+    purse = context.stored_value_before("purse")
     return purse is None or bool(purse.get("ending"))
 
 
 def _has_open_round(context: CheckContext) -> bool:
     """Return whether the checked entry's own player position was playing a tournament round, between two games."""
-    return not _is_position_free(context) and context.value_before("purse_game") is None
+    return not _is_position_free(context) and context.stored_value_before("purse_game") is None
 
 
 #: Check that the machine was in no tournament before the entry.
@@ -118,9 +118,9 @@ def _derive_point_removal(context: CheckContext) -> Any:
 RULES: Final = (
     AuditRule(
         entry_declaration=entries.RULES_INSTALLED,
-        allowed_states=_SERVICE_MENU_STATE,
+        allowed_machine_states=_SERVICE_MENU_STATES,
         record={"digest": _RULES_DIGEST_PATTERN, "text": "$text:text"},
-        state={"tournament_rules": {"digest": "$digest", "text": "$text"}},
+        stored_after={"tournament_rules": {"digest": "$digest", "text": "$text"}},
         permission=Permission.CONFIGURE,
         extra_checks=(
             check_signed_in_to_menu,
@@ -129,10 +129,10 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.RULES_REMOVED,
-        allowed_states=_SERVICE_MENU_STATE,
-        state_before=_INSTALLED_RULES_PATTERN,
+        allowed_machine_states=_SERVICE_MENU_STATES,
+        stored_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest"},
-        state={"tournament_rules": None},
+        stored_after={"tournament_rules": None},
         permission=Permission.CONFIGURE,
         extra_checks=(
             check_signed_in_to_menu,
@@ -141,10 +141,10 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.MACHINE_ASSIGNED,
-        allowed_states=_SERVICE_MENU_STATE,
-        state_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
+        allowed_machine_states=_SERVICE_MENU_STATES,
+        stored_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
         record={"digest": "$digest"},
-        state={"tournament": {"digest": "$digest", "since": "$:text"}},
+        stored_after={"tournament": {"digest": "$digest", "since": "$:text"}},
         permission=Permission.CONFIGURE,
         extra_checks=(
             check_signed_in_to_menu,
@@ -158,10 +158,10 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.MACHINE_RELEASED,
-        allowed_states=_SERVICE_MENU_STATE,
-        state_before=_IN_TOURNAMENT_PATTERN,
+        allowed_machine_states=_SERVICE_MENU_STATES,
+        stored_before=_IN_TOURNAMENT_PATTERN,
         record={"digest": "$digest"},
-        state={"tournament": None},
+        stored_after={"tournament": None},
         permission=Permission.CONFIGURE,
         extra_checks=(
             check_signed_in_to_menu,
@@ -170,8 +170,8 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.ENTRY_SOLD,
-        allowed_states=_SERVICE_MENU_STATE,
-        state_before=_INSTALLED_RULES_PATTERN,
+        allowed_machine_states=_SERVICE_MENU_STATES,
+        stored_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
         expected_transfers=DerivedValue(lambda context: [("fees:participants", "fees:sold", context["fee"])]),
         permission=Permission.PAY_BY_HAND,
@@ -179,8 +179,8 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.ENTRY_VOIDED,
-        allowed_states=_SERVICE_MENU_STATE,
-        state_before=_INSTALLED_RULES_PATTERN,
+        allowed_machine_states=_SERVICE_MENU_STATES,
+        stored_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
         expected_transfers=DerivedValue(lambda context: [("fees:sold", "fees:participants", context["fee"])]),
         permission=Permission.RULE_ON_MONEY,
@@ -188,8 +188,8 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.PRIZE_PAID,
-        allowed_states=_SERVICE_MENU_STATE,
-        state_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
+        allowed_machine_states=_SERVICE_MENU_STATES,
+        stored_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
         record={"digest": "$digest", "amount_cents": "$prize:cents"},
         expected_transfers=DerivedValue(
             lambda context: [("fees:prizes", "fees:participants", context["prize"])]
@@ -199,10 +199,10 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.ROUND_STARTED,
-        allowed_states=_SERVICE_MENU_STATE,
-        state_before=_IN_TOURNAMENT_PATTERN,
+        allowed_machine_states=_SERVICE_MENU_STATES,
+        stored_before=_IN_TOURNAMENT_PATTERN,
         record={**_ENTRY_FIELDS_PATTERN, "round": "$round:positive", "points": "$points:positive"},
-        state={"purse": "$:object", "selection": "$:object"},
+        stored_after={"purse": "$:object", "selection": "$:object"},
         expected_transfers=DerivedValue(
             lambda context: [("tournament:entry", name_points_account(context.position), context["points"])]
         ),
@@ -214,24 +214,24 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.ROUND_ENDED,
-        allowed_states=STATES_AFTER_SELF_TEST,
-        state_before=_IN_TOURNAMENT_PATTERN,
+        allowed_machine_states=STATES_AFTER_SELF_TEST,
+        stored_before=_IN_TOURNAMENT_PATTERN,
         record=_ENTRY_FIELDS_PATTERN,
-        state={"purse": "$:object"},
+        stored_after={"purse": "$:object"},
         expected_transfers=DerivedValue(_derive_point_removal),
         extra_checks=(_CHECK_BETWEEN_GAMES,),
     ),
     AuditRule(
         entry_declaration=entries.PURSE_GAME_START,
-        allowed_states=single_state(State.TOURNAMENT),
+        allowed_machine_states=single_state(State.TOURNAMENT),
         id="{play}.start",
-        state_before={"purse_game": None, **_IN_TOURNAMENT_PATTERN},
+        stored_before={"purse_game": None, **_IN_TOURNAMENT_PATTERN},
         record={
             "play_id": "$play",
             "game": {"id": "$:text", "version": "$:text", "digest": "$game_digest"},
             "steps": [{"choice": None, "draws": "$:list"}],
         },
-        state={**_OPEN_GAME_PATTERN, "definition:{game_digest}?": "$:text", "purse?": "$:object"},
+        stored_after={**_OPEN_GAME_PATTERN, "definition:{game_digest}?": "$:text", "purse?": "$:object"},
         expected_transfers=DerivedValue(_derive_stake),
         extra_checks=(
             require_new_id("play", "play"),
@@ -240,28 +240,28 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.PURSE_GAME_CHOICE,
-        allowed_states=single_state(State.PLAYING),
+        allowed_machine_states=single_state(State.PLAYING),
         id="{play}.choice-{n:n}",
-        state_before=_OPEN_GAME_PATTERN,
+        stored_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
         expected_transfers=DerivedValue(_derive_stake),
     ),
     AuditRule(
         entry_declaration=entries.PURSE_GAME_END,
-        allowed_states=STATES_SHOWING_OUTCOME,
+        allowed_machine_states=STATES_SHOWING_OUTCOME,
         id="{play}.end",
-        state_before=_OPEN_GAME_PATTERN,
+        stored_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
-        state={"purse_game": None, "purse": "$:object"},
+        stored_after={"purse_game": None, "purse": "$:object"},
         expected_transfers=DerivedValue(_derive_winnings),
     ),
     AuditRule(
         entry_declaration=entries.PURSE_GAME_VOID,
-        allowed_states=STATES_FOR_RULINGS,
+        allowed_machine_states=STATES_FOR_RULINGS,
         id="{play}.void",
-        state_before=_OPEN_GAME_PATTERN,
+        stored_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
-        state={"purse_game": None, "fault:game_defective?": None},
+        stored_after={"purse_game": None, "fault:game_defective?": None},
         expected_transfers=DerivedValue(_derive_refund),
         permission=Permission.RULE_ON_MONEY,
         persons_min=2,

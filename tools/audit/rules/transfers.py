@@ -44,8 +44,8 @@ def _check_ledger_state(context: CheckContext) -> None:
     If two people restored the ledger since the last such entry, the entry must name them. If not, it must name
     nobody, and the ledger must not have become shorter.
     """
-    anchor_before = context.record_before(LedgerAnchor, "tickets")
-    anchor_after = context.record_after(LedgerAnchor, "tickets")
+    anchor_before = context.stored_record_before(LedgerAnchor, "tickets")
+    anchor_after = context.stored_record_after(LedgerAnchor, "tickets")
     if anchor_after is None:
         raise PatternMismatch("state.tickets is missing")
     is_new_ledger = anchor_before is None or anchor_before.restoration != anchor_after.restoration
@@ -65,8 +65,8 @@ def _check_ledger_correction(context: CheckContext) -> None:
     The ledger's starting amount for one kind of ticket must fall by the recorded amount, and nothing else may
     change.
     """
-    anchor_before = context.record_before(LedgerAnchor, "tickets")
-    anchor_after = context.record_after(LedgerAnchor, "tickets")
+    anchor_before = context.stored_record_before(LedgerAnchor, "tickets")
+    anchor_after = context.stored_record_after(LedgerAnchor, "tickets")
     if anchor_before is None or anchor_after is None:
         raise PatternMismatch("state.tickets: a ticket ledger must be stored before this entry and by it")
     cents_before_and_after = (
@@ -100,13 +100,13 @@ _TICKET_RULES: Final = (
     AuditRule(
         entry_declaration=entries.HOST_VOUCHER_REFUSED,
         record={"id": "$id", "number": "$number", "status": "$status"},
-        state={"host_ticket?": _REFUSED_TICKET_PATTERN},
+        stored_after={"host_ticket?": _REFUSED_TICKET_PATTERN},
         extra_checks=(require_new_id("ticket"),),
     ),
     AuditRule(
         entry_declaration=entries.VOUCHER_AUTHORISED,
         record={"id": "$id", "number": "$number", "amount_cents": "$cents", "kind": "$credit"},
-        state={
+        stored_after={
             "host_ticket": {
                 "id": "$id",
                 "number": "$number",
@@ -122,25 +122,25 @@ _TICKET_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.REDEMPTION_RESULT_READ_BY_HOST,
-        state_before={"host_ticket": ObjectWithMembers("result_before", told=False)},
-        state={"host_ticket": ObjectWithChanges("result_before", told=True)},
+        stored_before={"host_ticket": ObjectWithMembers("result_before", told=False)},
+        stored_after={"host_ticket": ObjectWithChanges("result_before", told=True)},
     ),
     AuditRule(
         entry_declaration=entries.ISSUED_VOUCHER_READ_BY_HOST,
-        state={
+        stored_after={
             "validations_read": DerivedValue(
-                lambda context: (context.value_before("validations_read") or 0) + 1
+                lambda context: (context.stored_value_before("validations_read") or 0) + 1
             )
         },
         extra_checks=(
             require(
                 lambda context: (
                     f"state.validations_read: the host had already read all "
-                    f"{context.value_before('validations') or 0} tickets before this entry"
+                    f"{context.stored_value_before('validations') or 0} tickets before this entry"
                 ),
                 lambda context: (
-                    (context.value_before("validations_read") or 0)
-                    < (context.value_before("validations") or 0)
+                    (context.stored_value_before("validations_read") or 0)
+                    < (context.stored_value_before("validations") or 0)
                 ),
             ),
         ),
@@ -250,7 +250,10 @@ def _check_stored_failure(context: CheckContext) -> None:
     The two may differ only in whether the host has read the result: the record says no, but if the reply to the
     order reported the failure, the stored result says yes.
     """
-    stored_record, recorded_result = context.record_after(TransferRecord, "transfer"), _read_result(context)
+    stored_record, recorded_result = (
+        context.stored_record_after(TransferRecord, "transfer"),
+        _read_result(context),
+    )
     if recorded_result.host_has_read or recorded_result.history_index is not None:
         raise PatternMismatch(
             "record.position and record.told: a failed transfer must have no index and must not be marked as read; "
@@ -270,12 +273,14 @@ def _check_stored_failure(context: CheckContext) -> None:
 
 
 #: The number of host transfers, one more than before.
-_NEXT_HOST_TRANSFER_COUNT: Final = DerivedValue(lambda context: (context.value_before("transfers") or 0) + 1)
+_NEXT_HOST_TRANSFER_COUNT: Final = DerivedValue(
+    lambda context: (context.stored_value_before("transfers") or 0) + 1
+)
 #: Check that the result takes the next index of the transfer history.
 _CHECK_NEXT_HISTORY_INDEX: Final = require_equal(
     "record.position is not the next index of the history",
     lambda context: _read_result(context).history_index,
-    lambda context: (context.value_before("transfers") or 0) % _TRANSFER_HISTORY_SIZE + 1,
+    lambda context: (context.stored_value_before("transfers") or 0) % _TRANSFER_HISTORY_SIZE + 1,
 )
 #: Check that the stored host transfer is the recorded one.
 _CHECK_STORED_TRANSFER: Final = require_equal(
@@ -291,10 +296,10 @@ _ANY_POSTINGS: Final = ExpectedTransfer("{source}", "{target}", "$:cents", may_r
 _TRANSFER_RULES: Final = (
     AuditRule(
         entry_declaration=entries.AFT_COMPLETE,
-        allowed_states=STATES_FOR_TRANSFERS,
+        allowed_machine_states=STATES_FOR_TRANSFERS,
         id="transfer:{identifier}",
         record=_TRANSFER_RESULT_PATTERN,
-        state={"transfers": _NEXT_HOST_TRANSFER_COUNT, "transfer": "$stored_result"},
+        stored_after={"transfers": _NEXT_HOST_TRANSFER_COUNT, "transfer": "$stored_result"},
         expected_transfers=(_ANY_POSTINGS,),
         extra_checks=(
             _CHECK_STORED_TRANSFER,
@@ -309,11 +314,11 @@ _TRANSFER_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=money_entries.AFT_JACKPOT,
-        allowed_states=STATES_FOR_TRANSFERS,
+        allowed_machine_states=STATES_FOR_TRANSFERS,
         id="transfer:{identifier}",
-        state_before={"handpay": None},
+        stored_before={"handpay": None},
         record={**_TRANSFER_RESULT_PATTERN, "kind": "bonus_jackpot", "asked_cents": "$requested_cents:cents"},
-        state={
+        stored_after={
             "transfers": _NEXT_HOST_TRANSFER_COUNT,
             "transfer": "$stored_result",
             "handpay": {"id": "transfer:{identifier}", "kind": "bonus", "amount_cents": "$requested_cents"},
@@ -341,31 +346,31 @@ _TRANSFER_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.AFT_RESULT_READ_BY_HOST,
-        state_before={"transfer": ObjectWithMembers("result_before", told=False)},
-        state={"transfer": ObjectWithChanges("result_before", told=True)},
+        stored_before={"transfer": ObjectWithMembers("result_before", told=False)},
+        stored_after={"transfer": ObjectWithChanges("result_before", told=True)},
     ),
     AuditRule(
         entry_declaration=entries.AFT_CASH_OUT_TERMS_SET,
         record={"enabled": "$is_enabled", "hard": "$is_hard"},
-        state={"host_cash_out": {"enabled": "$is_enabled", "hard": "$is_hard"}},
+        stored_after={"host_cash_out": {"enabled": "$is_enabled", "hard": "$is_hard"}},
     ),
     AuditRule(
         entry_declaration=entries.AFT_REGISTERED,
         record={"pos_id": "$pos_id"},
-        state={
+        stored_after={
             "registration": {"pos_id": "$pos_id", "key_digest": "$:digest"},
             "transfers_unproved?": None,
         },
     ),
     AuditRule(
         entry_declaration=entries.AFT_UNREGISTERED,
-        state_before={"registration": "$:object"},
-        state={"registration": None},
+        stored_before={"registration": "$:object"},
+        stored_after={"registration": None},
     ),
-    AuditRule(entry_declaration=entries.AFT_LOCKED, allowed_states=STATES_FOR_TRANSFERS),
+    AuditRule(entry_declaration=entries.AFT_LOCKED, allowed_machine_states=STATES_FOR_TRANSFERS),
     AuditRule(
         entry_declaration=entries.CASH_OUT_OFFERED_TO_HOST,
-        allowed_states=single_state(State.IDLE),
+        allowed_machine_states=single_state(State.IDLE),
         record={"amount_cents": DerivedValue(sum_credit_cents)},
     ),
 )
@@ -376,12 +381,12 @@ _SETTING_RULES: Final = (
     AuditRule(
         entry_declaration=entries.TICKET_TERMS_CHANGED,
         record={"tickets": "$terms"},
-        state={"ticket_terms": "$terms"},
+        stored_after={"ticket_terms": "$terms"},
     ),
     AuditRule(
         entry_declaration=entries.HOST_RESTRICTION_RECORDED,
         record={"source": "$source", "name": "$control", "value": "$request"},
-        state={"control:{control}:{source}": "$request"},
+        stored_after={"control:{control}:{source}": "$request"},
     ),
 )
 

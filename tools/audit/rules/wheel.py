@@ -17,15 +17,15 @@ _STORED_SPIN_PATTERN: Final = {"wheel_spin": "$spin_before:object"}
 
 def _are_earlier_results_recorded(context: CheckContext) -> bool:
     """Return whether each earlier result that a new spin repeats is the one recorded for that spin."""
-    spin_before = context.record_before(WheelSpin, "wheel_spin")
-    spin_after = context.record_after(WheelSpin, "wheel_spin")
+    spin_before = context.stored_record_before(WheelSpin, "wheel_spin")
+    spin_after = context.stored_record_after(WheelSpin, "wheel_spin")
     recorded_numbers = {} if spin_before is None else spin_before.number_by_round_id
     return spin_after is not None and spin_after.earlier_numbers.items() <= recorded_numbers.items()
 
 
 def _is_spin_awaited(context: CheckContext) -> bool:
     """Return whether the machine was waiting for the number of this spin and this round before the checked entry."""
-    spin_before = context.record_before(WheelSpin, "wheel_spin")
+    spin_before = context.stored_record_before(WheelSpin, "wheel_spin")
     return (
         spin_before is not None
         and spin_before.is_awaited
@@ -37,7 +37,7 @@ def _is_spin_awaited(context: CheckContext) -> bool:
 _CHECK_AWAITED_SPIN: Final = require(
     lambda context: (
         f"record.round_id and record.spin: expected the spin that was awaited before this entry, "
-        f"{format_value(context.value_before('wheel_spin'))}; "
+        f"{format_value(context.stored_value_before('wheel_spin'))}; "
         f"found {format_value(context['round'])} and {format_value(context['spin'])}"
     ),
     _is_spin_awaited,
@@ -48,13 +48,13 @@ RULES: Final = (
         entry_declaration=entries.BETTING_CLOSED,
         id="{round}.closed",
         record=_SPIN_PATTERN,
-        state={"wheel_spin": {**_SPIN_PATTERN, "earlier?": "$:object"}},
+        stored_after={"wheel_spin": {**_SPIN_PATTERN, "earlier?": "$:object"}},
         extra_checks=(
             require(
                 lambda context: (
                     "state.wheel_spin.earlier: a number differs from the one recorded for its spin: found "
-                    f"{format_value(context.value_after('wheel_spin'))}, "
-                    f"recorded {format_value(context.value_before('wheel_spin'))}"
+                    f"{format_value(context.stored_value_after('wheel_spin'))}, "
+                    f"recorded {format_value(context.stored_value_before('wheel_spin'))}"
                 ),
                 _are_earlier_results_recorded,
             ),
@@ -63,9 +63,9 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.WHEEL_NUMBER_RECEIVED,
         id="{round}.number",
-        state_before=_STORED_SPIN_PATTERN,
+        stored_before=_STORED_SPIN_PATTERN,
         record={**_SPIN_PATTERN, "number": "$number"},
-        state={"wheel_spin": ObjectWithChanges("spin_before", number="$number")},
+        stored_after={"wheel_spin": ObjectWithChanges("spin_before", number="$number")},
         extra_checks=(
             _CHECK_AWAITED_SPIN,
             require(
@@ -79,9 +79,9 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.WHEEL_NUMBER_MISSED,
         id="{round}.unheard",
-        state_before=_STORED_SPIN_PATTERN,
+        stored_before=_STORED_SPIN_PATTERN,
         record={**_SPIN_PATTERN, "unheard": "$reason"},
-        state={"wheel_spin": ObjectWithChanges("spin_before", unheard="$reason")},
+        stored_after={"wheel_spin": ObjectWithChanges("spin_before", unheard="$reason")},
         extra_checks=(_CHECK_AWAITED_SPIN,),
     ),
 )

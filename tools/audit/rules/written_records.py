@@ -35,19 +35,19 @@ def _check_management_decision(context: CheckContext) -> None:
 RULES: Final = (
     AuditRule(
         entry_declaration=entries.DISPUTE_DECIDED,
-        allowed_states=STATES_FOR_RULINGS,
+        allowed_machine_states=STATES_FOR_RULINGS,
         permission=Permission.RULE_ON_MONEY,
         extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.EXCLUSION_NOTED,
-        allowed_states=STATES_FOR_RULINGS,
+        allowed_machine_states=STATES_FOR_RULINGS,
         permission=Permission.RULE_ON_MONEY,
         extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.INCIDENT_JUDGED,
-        allowed_states=STATES_FOR_RULINGS,
+        allowed_machine_states=STATES_FOR_RULINGS,
         permission=Permission.RULE_ON_MONEY,
         extra_checks=(
             _check_management_decision,
@@ -56,9 +56,9 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=play_entries.MACHINE_CHECKED,
-        allowed_states=STATES_FOR_RULINGS,
+        allowed_machine_states=STATES_FOR_RULINGS,
         record={
-            "handpay": DerivedValue(lambda context: (context.value_before("handpay") or {}).get("id")),
+            "handpay": DerivedValue(lambda context: (context.stored_value_before("handpay") or {}).get("id")),
             "meters": DerivedValue(lambda context: read_nonzero_meters(context, with_period_meters=True)),
             "head": DerivedValue(lambda context: context.ledger.head_hex),
         },

@@ -96,17 +96,17 @@ def inspect_(*, state_folder: Path | None, second_folder: Path | None, output_fo
     folder = find_memory_folder(state_folder, second_folder)
     claim_inspection = inspect_claims(folder, FEATURES, second_folder=second_folder)
     inspection = claim_inspection.inspection
-    amount_formatter = _AmountFormatter(find_currency(inspection.both_copies.visitor.profile_name))
+    amount_formatter = _AmountFormatter(find_currency(inspection.best_reading.visitor.profile_name))
     unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
-    copies = (("first copy", inspection.first_copy), ("second copy", inspection.second_copy))
+    readings = (("first copy", inspection.first_reading), ("second copy", inspection.second_reading))
     introduction = (
         *([unfinished_clear] if is_clear_unfinished(folder) else []),
         *(
-            f"{name}: intact up to entry {copy_inspection.sequence}; {copy_inspection.damage or 'nothing wrong'}"
-            for name, copy_inspection in copies
+            f"{name}: intact up to entry {reading.sequence}; {reading.damage or 'nothing wrong'}"
+            for name, reading in readings
         ),
         _describe_agreement(claim_inspection),
-        *([] if inspection.both_copies.sequence else ["nothing of the journal can be read"]),
+        *([] if inspection.best_reading.sequence else ["nothing of the journal can be read"]),
         "",
     )
     show(
@@ -129,7 +129,7 @@ def inspect_(*, state_folder: Path | None, second_folder: Path | None, output_fo
 def _is_damaged(claim_inspection: ClaimInspection) -> bool:
     """Return whether the memory has any fault: a damaged copy, differing copies, or missing entries."""
     inspection = claim_inspection.inspection
-    reason = inspection.first_copy.damage or inspection.second_copy.damage
+    reason = inspection.first_reading.damage or inspection.second_reading.damage
     return bool(reason) or not (inspection.copies_agree and inspection.is_complete)
 
 
@@ -139,8 +139,8 @@ def _describe_next_step(claim_inspection: ClaimInspection, folder: Path, second_
     challenge = f"challenge {inspection.challenge}"
     if not _is_damaged(claim_inspection):
         return f"nothing to do\n{challenge}"
-    if inspection.is_complete and not (inspection.first_copy.damage and inspection.second_copy.damage):
-        damaged, intact = ("first", "second") if inspection.first_copy.damage else ("second", "first")
+    if inspection.is_complete and not (inspection.first_reading.damage and inspection.second_reading.damage):
+        damaged, intact = ("first", "second") if inspection.first_reading.damage else ("second", "first")
         next_step = f"start the machine: it makes the {damaged} copy again from the {intact}; nothing is lost"
         return f"next: {next_step}\n{challenge}"
     command_parts = ["egm", "audit", "clear", "--state", str(folder)]
@@ -181,7 +181,7 @@ def _describe_agreement(claim_inspection: ClaimInspection) -> str:
     inspection = claim_inspection.inspection
     if not inspection.copies_agree:
         return "the copies contradict each other: for each claim on which they differ, name the copy that is right"
-    history_text = f"together: one history up to entry {inspection.both_copies.sequence}"
+    history_text = f"together: one history up to entry {inspection.best_reading.sequence}"
     if inspection.is_complete:
         return f"{history_text}, which is all that was acknowledged"
     acknowledged_text = (
@@ -221,7 +221,10 @@ def _build_meter_table(claim_inspection: ClaimInspection) -> Table:
 def _build_main_meter_table(claim_inspection: ClaimInspection, amount_formatter: _AmountFormatter) -> Table:
     """Return a table of the main meters in both copies, and of any other meter on which the copies differ."""
     inspection = claim_inspection.inspection
-    first_values, second_values = inspection.first_copy.meter_values, inspection.second_copy.meter_values
+    first_values, second_values = (
+        inspection.first_reading.meter_values,
+        inspection.second_reading.meter_values,
+    )
     differing_names = [
         name
         for name, values in inspection.differing_meters.items()

@@ -17,7 +17,7 @@ from tools.cli.terminal import echo
 
 
 def _parse_value(word: str) -> int | str | bool:
-    """Return an argument as a value: ``true`` and ``false`` as bool, digits as int, anything else as text."""
+    """Return the value that an argument states: ``true`` and ``false`` are bool, digits int, anything else text."""
     if word in {"true", "false"}:
         return word == "true"
     try:
@@ -115,6 +115,7 @@ def iter_device_facts(state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, value in state.items():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             for number, item in enumerate(value, start=1):
+                # Lists are long, so they come last.
                 is_list_by_name = {name: isinstance(field_value, list) for name, field_value in item.items()}
                 yield (
                     f"{key} {number}",

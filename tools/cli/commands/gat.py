@@ -9,7 +9,7 @@ import serial
 
 from egm.config.cabinet_file import StateFolder, find_default_state_folder
 from egm.links.gat.functions import GET_SPECIAL_FUNCTIONS, PROGRAM_ID_FILE_NAME
-from tools.audit.gat_reader import GatError, GatVerifier
+from tools.audit.gat_verifier import GatError, GatVerifier
 from tools.cli.tables import OutputFormat, add_format_options, build_facts_table, show
 from tools.cli.terminal import echo
 

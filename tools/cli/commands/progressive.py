@@ -231,9 +231,9 @@ def serve(
 ) -> None:
     """Serve the levels of the file LEVELS until stopped; after a loss of the store, resume when it is back.
 
-    Before that, every level is compared with the ledger, the register and the prizes. If a signed manifest is
-    given, the software, the file LEVELS and the games that it names are compared with the manifest. If there is
-    any difference, it is recorded, and nothing is served (I-08).
+    Before any level is served, every level is compared with the ledger, the register and the prizes. If a signed
+    manifest is given, the software, the file LEVELS and the games that it names are compared with the manifest. If
+    there is any difference, it is recorded, and nothing is served (I-08).
     """
     link_table = ProgressiveLinkTable(
         host=host,
@@ -375,7 +375,7 @@ async def _open_store(
 @STORE_OPTION
 @add_format_options
 def show_(*, store: str | None, output_format: OutputFormat) -> None:
-    """Show the amount of every level, its sources, and whether they balance exactly (I-05, I-14)."""
+    """Show the amount of every level and its sources, after checking that they balance exactly (I-05, I-14)."""
     with open_controller(store, read_only=True) as controller:
         controller.verify_levels()
         records = controller.list_level_records()

@@ -33,7 +33,7 @@ from tools.lab.simulation import (
 class _SimulationResult:
     """The result of a finished simulation of one bet, compared with the bet's exact figures."""
 
-    bet: BetAnalysis
+    analysed_bet: BetAnalysis
     tally: SimulationTally
     """The sums over the simulated games."""
     return_verdict: ReturnVerdict
@@ -66,7 +66,7 @@ class _SimulationResult:
 @click.option(
     "--compiled",
     is_flag=True,
-    help="Use the compiled evaluator: millions of games per second, plain spins only.",
+    help="Use the compiled evaluator: millions of games per second, only reel games whose stages are all plain spins.",
 )
 @click.option(
     "--seed", default=1, show_default=True, type=int, help="The seed of the compiled evaluator's generator."
@@ -78,8 +78,8 @@ def command(
     """Play GAME many times as a machine plays it, with draws of the certified generator.
 
     Prints the interval of the simulated return and the z-score of its distance from the exact one, and
-    compares hit frequency and distribution with the exact ones too; the exit status is 1 if one of them is
-    farther away than 99.9 % of correct simulations. If there is no exact return or variance, the command says
+    compares hit frequency and distribution with the exact ones too; the exit status is 1 if one of them deviates
+    more than 99.9 % of correct simulations do. If there is no exact return or variance, the command says
     so, and the interval is based on the deviation of the simulated games.
     """
     loaded_game = load_game_or_fail(game)
@@ -111,17 +111,23 @@ def command(
 
 
 def _simulate_in_production(
-    game_name: str, game: Game, bet: BetAnalysis, game_count: int, workers: int
+    game_name: str, game: Game, analysed_bet: BetAnalysis, game_count: int, workers: int
 ) -> _SimulationResult:
     """Play the games with the machine's own code, as a cabinet does; return the result."""
     started_seconds = time.perf_counter()
     tally = SimulationTally()
-    with show_progress(f"{game.id}, bet {bet.bet}", game_count) as report_progress:
+    with show_progress(f"{game.id}, bet {analysed_bet.bet}", game_count) as report_progress:
         for tally in simulate(
-            game_name, bet.cost_credits, bet.options, game_count, workers, bet.table, bet.required_bets
+            game_name,
+            analysed_bet.cost_credits,
+            analysed_bet.options,
+            game_count,
+            workers,
+            analysed_bet.table,
+            analysed_bet.required_bets,
         ):
             report_progress(tally.games)
-    return _build_result(bet, tally, time.perf_counter() - started_seconds, "production")
+    return _build_result(analysed_bet, tally, time.perf_counter() - started_seconds, "production")
 
 
 def _print_estimated_return(
@@ -170,8 +176,10 @@ def _print_estimated_return(
     echo(f"  no exact return: {reason}")
 
 
-def _simulate_compiled(game: Game, bet: BetAnalysis, game_count: int, seed: int) -> _SimulationResult:
-    """Play games with compiled code, for numbers that the production code cannot reach; return the result.
+def _simulate_compiled(
+    game: Game, analysed_bet: BetAnalysis, game_count: int, seed: int
+) -> _SimulationResult:
+    """Play more games than the production code could, with compiled code; return the result.
 
     Raises SimulationError for any family but reels.
     """
@@ -179,7 +187,7 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, game_count: int, seed: int)
 
     if not isinstance(game.rules, ReelRules):
         raise SimulationError(f"there is no compiled simulation of the family {game.family!r}")
-    stages = game.rules.stages[bet.bet]
+    stages = game.rules.stages[analysed_bet.bet]
     compiled.simulate(stages, 2, seed)  # compile before the timing starts
     started_seconds = time.perf_counter()
     compiled_tally = compiled.simulate(stages, game_count, seed)
@@ -190,27 +198,34 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, game_count: int, seed: int)
         compiled_tally.winning_game_count,
         compiled_tally.highest_win,
     )
-    return _build_result(bet, tally, time.perf_counter() - started_seconds, "compiled")
+    return _build_result(analysed_bet, tally, time.perf_counter() - started_seconds, "compiled")
 
 
 def _build_result(
-    bet: BetAnalysis, tally: SimulationTally, seconds: float, code_path: str
+    analysed_bet: BetAnalysis, tally: SimulationTally, seconds: float, code_path: str
 ) -> _SimulationResult:
     """Return the result of a simulation: return, hit frequency and distribution compared with the exact figures."""
-    variance = compute_sample_variance(tally) if bet.variance is None else bet.variance
+    variance = compute_sample_variance(tally) if analysed_bet.variance is None else analysed_bet.variance
     if tally.wins:  # the compiled path records no wins, and plays no table games
         tally = replace(
-            tally, hits=sum(win_count for win, win_count in tally.wins.items() if win >= bet.hit_min_credits)
+            tally,
+            hits=sum(
+                win_count for win, win_count in tally.wins.items() if win >= analysed_bet.hit_min_credits
+            ),
         )
     frequency_verdict = (
-        None if bet.hit_probability is None else judge_frequency(tally.hits, tally.games, bet.hit_probability)
+        None
+        if analysed_bet.hit_probability is None
+        else judge_frequency(tally.hits, tally.games, analysed_bet.hit_probability)
     )
     distribution_verdict = (
-        None if bet.distribution is None or not tally.wins else judge_distribution(tally, bet.distribution)
+        None
+        if analysed_bet.distribution is None or not tally.wins
+        else judge_distribution(tally, analysed_bet.distribution)
     )
-    return_verdict = judge_return(tally, bet.cost_credits, bet.rtp, variance)
+    return_verdict = judge_return(tally, analysed_bet.cost_credits, analysed_bet.rtp, variance)
     return _SimulationResult(
-        bet, tally, return_verdict, frequency_verdict, distribution_verdict, seconds, code_path
+        analysed_bet, tally, return_verdict, frequency_verdict, distribution_verdict, seconds, code_path
     )
 
 
@@ -219,14 +234,14 @@ def _build_result_data(game: Game, result: _SimulationResult) -> dict[str, objec
     return {
         "game": game.id,
         "digest_sha256": game.digest,
-        "bet": result.bet.bet,
+        "bet": result.analysed_bet.bet,
         "path": result.code_path,
         "games": result.tally.games,
         "credits_won": result.tally.credits,
         "return": result.return_verdict.rtp,
         "interval": [result.return_verdict.interval_low, result.return_verdict.interval_high],
-        "exact_return": str(result.bet.rtp),
-        "deviation": "exact" if result.bet.variance is not None else "sample",
+        "exact_return": str(result.analysed_bet.rtp),
+        "deviation": "exact" if result.analysed_bet.variance is not None else "sample",
         "z": result.return_verdict.z_score,
         "agrees": result.agrees_with_exact,
         "hit_frequency": result.tally.hits / result.tally.games,
@@ -249,16 +264,18 @@ def _print_result(terminal: Terminal, game: Game, result: _SimulationResult) -> 
     """Print the result of a simulation, and which figures agree with the exact ones."""
     return_verdict = result.return_verdict
     terminal.print(
-        f"{game.id} {game.version}, bet {result.bet.bet}: {format_count(return_verdict.games, 'game')},"
+        f"{game.id} {game.version}, bet {result.analysed_bet.bet}: {format_count(return_verdict.games, 'game')},"
         f" {result.code_path} path"
     )
     interval_text = (
         f"99.9 % interval {100 * return_verdict.interval_low:.4f} - "
         f"{100 * return_verdict.interval_high:.4f} %"
     )
-    interval_text += "" if result.bet.variance is not None else ", by the sample's own deviation"
+    interval_text += "" if result.analysed_bet.variance is not None else ", by the sample's own deviation"
     terminal.print(f"  simulated return {100 * return_verdict.rtp:.4f} %   {interval_text}")
-    terminal.print(f"  exact return     {format_percent(result.bet.rtp)}   z = {return_verdict.z_score:+.3f}")
+    terminal.print(
+        f"  exact return     {format_percent(result.analysed_bet.rtp)}   z = {return_verdict.z_score:+.3f}"
+    )
     frequency_text = (
         "no exact one"
         if result.frequency_verdict is None
@@ -269,7 +286,7 @@ def _print_result(terminal: Terminal, game: Game, result: _SimulationResult) -> 
         f"  hit frequency    {100 * result.tally.hits / return_verdict.games:.4f} %   {frequency_text}"
     )
     distribution_text = "not compared: " + (
-        "no exact one" if result.bet.distribution is None else "too few games, or the compiled path"
+        "no exact one" if result.analysed_bet.distribution is None else "too few games, or the compiled path"
     )
     if result.distribution_verdict is not None:
         distribution_text = (

@@ -7,7 +7,7 @@ from math import comb
 from typing import Final
 
 from paytables import AnalysisDepth, load_game, play_through
-from paytables.keno.joint import CreditsAndLevels, JointDistribution, JointSelection, WayCatch
+from paytables.keno.joint import Catch, CreditsAndLevels, JointCalculation, JointSelection
 from rng import Personalization, RandomService, ReseedPolicy
 from tools.dev.bench import BenchFigure, measure_call
 
@@ -55,7 +55,7 @@ def measure_figures() -> Iterator[BenchFigure]:
     yield BenchFigure("draws played and recorded", _measure_draws_per_second(), "draws/s")
 
 
-def _compute_win(caught: Mapping[WayCatch, int]) -> CreditsAndLevels:
+def _compute_win(caught: Mapping[Catch, int]) -> CreditsAndLevels:
     return sum(n * PAY_CREDITS_BY_CATCH[catch] for (_, catch, _), n in caught.items()), 0
 
 
@@ -63,7 +63,7 @@ def _compute_joint_distribution() -> dict[int, int]:
     parts = [JointSelection((card,), frozenset({len(card)}), _compute_win) for card in CARDS]
     return {
         won_credits: n
-        for (won_credits, _), n in JointDistribution(parts, FIELD_NUMBER_COUNT, DRAWN_NUMBER_COUNT)
+        for (won_credits, _), n in JointCalculation(parts, FIELD_NUMBER_COUNT, DRAWN_NUMBER_COUNT)
         .compute_distribution()
         .case_count_by_win.items()
     }
@@ -81,7 +81,7 @@ def _count_wins_of_every_draw() -> dict[int, int]:
 def _count_cases_of_king_ticket(king_count: int) -> int:
     groups = tuple(frozenset({n}) for n in range(1, king_count + 1))
     part = JointSelection(groups, frozenset({3, 5}), _compute_win)
-    return JointDistribution([part], 80, 20).compute_distribution().total
+    return JointCalculation([part], 80, 20).compute_distribution().total
 
 
 def _measure_draws_per_second() -> float:

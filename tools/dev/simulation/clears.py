@@ -82,8 +82,8 @@ class MemoryClears:
                     claim_inspection = inspect_claims(folder, FEATURES, storage=storage)
                     if not claim_inspection.inspection.is_complete:  # at most one copy is damaged
                         copy_damages = (
-                            claim_inspection.inspection.first_copy.damage,
-                            claim_inspection.inspection.second_copy.damage,
+                            claim_inspection.inspection.first_reading.damage,
+                            claim_inspection.inspection.second_reading.damage,
                         )
                         raise RuntimeError(f"an inspection misses acknowledged entries: {copy_damages}")
                     ended_history = _choose_history(possible_histories, claim_inspection)
@@ -127,7 +127,7 @@ def _choose_history(histories: Sequence[History], claim_inspection: ClaimInspect
     An entry that only one copy has was never acknowledged. A machine that starts with a damaged copy drops it, and
     a clear reads it from the damaged copy.
     """
-    ledger = claim_inspection.inspection.both_copies.ledger
+    ledger = claim_inspection.inspection.best_reading.ledger
     for history in histories:
         if all(history.balance[account] == abs(ledger.balance_cents(account)) for account in SUMMED_ACCOUNTS):
             return history

@@ -86,7 +86,7 @@ class History:
     carried_cents: int = 0
     """The credit that a memory clear carried over from the previous journal."""
     disputed_cents_by_device: Counter[str] = field(default_factory=Counter)
-    """The most that can have been in question in disputes, by device.
+    """The most that can have been in question in disputed amounts, by device.
 
     These are amounts whose location was unknown and on which people ruled.
     """

@@ -48,10 +48,9 @@ def find_key_path(key_option: Path | None, bundles_folder: Path) -> Path:
     ``bundles_folder``, or if ``bundles_folder`` already contains a private key.
     """
     path = key_option or find_default_state_folder().with_name(f"open-egm-{_PRIVATE_KEY_FILE_NAME}")
-    for key_path in (path, bundles_folder / _PRIVATE_KEY_FILE_NAME):
-        if key_path.resolve().is_relative_to(bundles_folder.resolve()) and (
-            key_path is path or key_path.exists()
-        ):
+    forgotten_path = bundles_folder / _PRIVATE_KEY_FILE_NAME
+    for key_path in (path, *([forgotten_path] if forgotten_path.exists() else [])):
+        if key_path.resolve().is_relative_to(bundles_folder.resolve()):
             raise BundleError(
                 f"{key_path}: the laboratory's private key must not be in {bundles_folder}, which is handed over; "
                 "keep it elsewhere and name it with --key"

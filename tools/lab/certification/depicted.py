@@ -336,7 +336,7 @@ def _find_reel_error(reels: ReelSet, reel: int) -> str:
         for value in range(total)
     )
     respin_counts = Counter(
-        reels.spin_reels(_ScriptedDraws([value], ends_with_highest=False), [reel])[reel]
+        reels.spin_some_reels(_ScriptedDraws([value], ends_with_highest=False), [reel])[reel]
         for value in range(total)
     )
     for verb, counts in (("drawn", spin_counts), ("drawn again", respin_counts)):

@@ -1,4 +1,4 @@
-"""The data format of the feature sheets in a PAR sheet, and the sheets of progressive levels.
+"""The data format of a PAR sheet's feature sheets (bonus stages, pay tables ...), and the sheets of levels.
 
 Every sheet is data of one shape, ``{"sheet", "facts", "columns", "rows"}``, so that an output format handles
 all sheets alike. A cell is a text, a whole number, or the data that :func:`to_exact_data` returns for an

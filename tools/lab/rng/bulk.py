@@ -18,7 +18,7 @@ from tools.lab.rng.errors import InvalidSampleError
 
 #: The largest bound whose words numpy can hold.
 BULK_BOUND_MAX = 2**32
-#: The number of 16-bit units that one Generate call gives.
+#: The number of 16-bit units that one request gives.
 _UNITS_PER_REQUEST = REQUEST_BYTES_MAX // 2
 #: Units of selections processed at once: enough to be worth an array, few enough for the processor's cache.
 _UNITS_AT_ONCE = 8 * _UNITS_PER_REQUEST
@@ -61,16 +61,16 @@ def list_selection_bounds(population: int, pick_count: int) -> range:
 class BulkDraws:
     """A source of many random draws at once, as numpy arrays, from a stream of bytes.
 
-    ``read(count)`` returns the next ``count`` bytes; it is never called for more bytes than one Generate
-    request returns.
+    ``read(count)`` returns the next ``count`` bytes; it is never called for more bytes than one request
+    returns.
     """
 
-    __slots__ = ("_read", "rejection_count")
+    __slots__ = ("_read", "rejected_word_count")
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self._read = read
         #: The number of words rejected because no outcome owns them.
-        self.rejection_count = 0
+        self.rejected_word_count = 0
 
     def below(self, bound: int, count: int) -> UnsignedArray:
         """Return ``count`` draws below ``bound`` as an array of the narrowest unsigned type.
@@ -106,7 +106,7 @@ class BulkDraws:
                 ]
                 drawn_count += run_end - run_start
                 run_start = run_end + 1
-            self.rejection_count += len(rejected_indexes)
+            self.rejected_word_count += len(rejected_indexes)
         return outcomes
 
     def draw_weighted(self, cumulative_weights: Sequence[int], count: int) -> NDArray[np.intp]:
@@ -188,13 +188,13 @@ class BulkDraws:
                     units, last_unit, last_unit - len(dropped_positions)
                 )
                 dropped_positions.extend(range(last_unit + 1 - rejected_unit_count, last_unit + 1))
-                self.rejection_count += rejected_unit_count > 0
+                self.rejected_word_count += rejected_unit_count > 0
             if len(dropped_positions) == dropped_before:
                 return np.delete(units, dropped_positions) if dropped_positions else units
             examined_count = len(units)
             units = np.concatenate([units, self._read_units(len(dropped_positions) - dropped_before)])
         raise RejectionLimit(
-            f"{self.rejection_count} words were rejected for {row_count} rows of draws, more than chance explains"
+            f"{self.rejected_word_count} words were rejected for {row_count} rows of draws, more than chance explains"
         )
 
     def _read_units(self, count: int) -> NDArray[np.uint16]:

@@ -1,7 +1,7 @@
 """Raw output for laboratories: the bytes that the generator in service produces, before scaling to outcomes.
 
-Service, mechanism, seeding and policy are the same as in a cabinet; the one difference is that each Generate
-request is for the maximum number of bytes, while a game requests a few. No cabinet code imports this module.
+Service, mechanism, seeding and policy are the same as in a cabinet; the one difference is that each request
+is for the maximum number of bytes, while a game requests a few. No cabinet code imports this module.
 """
 
 from collections.abc import Callable, Iterator

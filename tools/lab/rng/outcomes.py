@@ -144,11 +144,11 @@ def _build_reel_numbers(stops: int, reels: int) -> IndependentNumbers:
         columns=(), column_index_by_stop=(), components=(), graph=WinGraph(),
     )  # fmt: skip
 
-    def spin_reels(draws: DrawSource) -> Sequence[int]:
+    def spin_once(draws: DrawSource) -> Sequence[int]:
         """Draw the stop of each reel for one spin; return the stops."""
         return spun.spin(draws)
 
-    return IndependentNumbers(stops, reels, spin_reels)
+    return IndependentNumbers(stops, reels, spin_once)
 
 
 def _throw_dice(draws: DrawSource) -> list[int]:
@@ -158,14 +158,14 @@ def _throw_dice(draws: DrawSource) -> list[int]:
 
 @cache
 def _load_roulette_rules() -> Any:
-    """Return the rules of the roulette game whose wheel is drawn."""
+    """Return the rules of the roulette game that stands for all wheels."""
     return load_game("monaco-roulette-european").rules
 
 
 def _draw_pocket(draws: DrawSource) -> list[int]:
     """Draw the pocket of a roulette wheel in which the ball stops."""
-    pocket = _load_roulette_rules().draw_result(draws).display
-    return [pocket["part"]]
+    ball = _load_roulette_rules().draw_result(draws).display
+    return [ball["part"]]  # the pocket's index on the wheel
 
 
 def _deal_deck(draws: DrawSource) -> list[int]:

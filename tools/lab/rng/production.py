@@ -53,7 +53,7 @@ class ProductionDraws:
         random_service._drbg = self._recorder  # type: ignore[assignment]  # noqa: SLF001
 
     @property
-    def rejection_count(self) -> int:
+    def rejected_word_count(self) -> int:
         """Return how many random words were rejected by scaling because they belong to no outcome."""
         return int(self._random_service.read_statistics()["rejected_words"])
 
@@ -88,7 +88,7 @@ class ProductionDraws:
             with self._random_service.step() as draws:
                 drawn_plays.append(game.draw(draws))
             outputs.append(bytes(self._recorder.output))
-            if draws.rejection_count:
+            if draws.rejected_word_count:
                 rows_with_rejections.append(row)
         rows_without_rejections = sorted(set(range(plays)).difference(rows_with_rejections))
         stream = b"".join(outputs[row][:bytes_per_play] for row in rows_without_rejections)

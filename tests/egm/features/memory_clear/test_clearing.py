@@ -452,7 +452,7 @@ def test_two_copies_damaged_in_different_places_prove_everything_together(tmp_pa
     content[-200] ^= 1  # the log is complete except for its end
     log.write_bytes(content)
     full_inspection = inspect_claims(tmp_path, FEATURES)
-    assert full_inspection.inspection.second_copy.damage
+    assert full_inspection.inspection.second_reading.damage
     assert full_inspection.inspection.is_complete
     assert {proposal.id: proposal.claim.amount for proposal in full_inspection.proposals} == {
         "credit:1:cashable": 2500
@@ -488,7 +488,7 @@ def test_a_possibly_paid_claim_says_so_and_can_be_closed(tmp_path, are_heads_rea
     claim_inspection = inspect_claims(tmp_path, FEATURES)
     inspection = claim_inspection.inspection
     assert (inspection.copies_agree, inspection.is_complete) == (True, False)
-    assert (inspection.acknowledged_sequence > inspection.both_copies.sequence) is are_heads_readable
+    assert (inspection.acknowledged_sequence > inspection.best_reading.sequence) is are_heads_readable
     (credit,) = (proposal for proposal in claim_inspection.proposals if proposal.id == "credit:1:cashable")
     assert (credit.copy_agreement_text, credit.claim.amount) == (standing, 2000)
     assert credit.possible_decisions == ("carried", "paid", "ended")

@@ -123,7 +123,7 @@ def run_game(
                 plays=run_plays,
                 results=tuple(results),
                 judgement=judge(results, alpha),
-                rejected_words=draws.rejection_count,
+                rejected_words=draws.rejected_word_count,
                 data_sha256=sha256(numbers_by_play.tobytes()).hexdigest(),
             )
         )

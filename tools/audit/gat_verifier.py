@@ -1,4 +1,4 @@
-"""A GAT 3.50 verifier for the test bench: it queries a machine as an inspector's terminal does.
+"""A GAT 3.50 verifier for tests and inspections: it queries a machine as an inspector's terminal does.
 
 It is written from the protocol description and shares no code with the machine's implementation, so that each
 tests the other: it has its own packets, CRC and parser of replies.
@@ -11,7 +11,7 @@ from typing import Final
 
 import serial
 
-#: The seconds to wait by default for the first two bytes of a reply, and again for the others.
+#: The default reply timeout. It applies twice to a reply: to its first two bytes, and to the others.
 #:
 #: A verifier in the field waits about 0.2 s.
 DEFAULT_REPLY_TIMEOUT_SECONDS: Final = 0.5
@@ -59,7 +59,7 @@ def compute_crc(data: bytes) -> int:
 class GatVerifier:
     """The verifier's side of a GAT connection over an open port.
 
-    ``reply_timeout_seconds`` is the time to wait for the first two bytes of a reply, and again for the others.
+    ``reply_timeout_seconds`` applies twice to a reply: to its first two bytes, and to the others.
     """
 
     def __init__(
