@@ -54,6 +54,7 @@ def test_a_service_is_attached_to_the_machine_that_needs_it(tmp_path, name):
         update={"software": SoftwareTable(manifest=tmp_path / "software.manifest", key="00" * 32)}
     )
     folder = StateFolder(tmp_path / "run")
+    folder.create_private_folders()
     context = MachineContext(rig.engine, file, folder, rig.clock, rig.submit_event, (board,))
     assert [attachment.name for attachment in FEATURES.create_services(context)].count(name) == 1
     rig.close()
