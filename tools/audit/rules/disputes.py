@@ -52,8 +52,8 @@ def read_opened_dispute(context: CheckContext) -> DisputedAmount | None:
             f"state: expected one dispute, stored under {prefix}{stored_dispute.id}; found {format_value(keys)}"
         )
     amount_min_cents, amount_max_cents = stored_dispute.amount_min_cents, stored_dispute.amount_max_cents
-    bounds = amount_min_cents, amount_max_cents, stored_dispute.set_aside_cents
-    if not 0 <= amount_min_cents <= amount_max_cents >= stored_dispute.set_aside_cents >= 0:
+    bounds = amount_min_cents, amount_max_cents, stored_dispute.reserved_cents
+    if not 0 <= amount_min_cents <= amount_max_cents >= stored_dispute.reserved_cents >= 0:
         raise PatternMismatch(
             f"state.{key}: least_cents, most_cents and held_cents are {format_value(bounds)}; expected "
             "0 <= least_cents <= most_cents and 0 <= held_cents <= most_cents"
@@ -165,7 +165,7 @@ def check_disputed_ticket_print(context: CheckContext) -> None:
         device="ticket_printer",
         amount_min_cents=0,
         amount_max_cents=cash_out.amount_cents,
-        set_aside_cents=0,
+        reserved_cents=0,
         masked_ticket_number=cash_out.masked_number or "",
         credit_kind=str(cash_out.credit_kind),
     )
@@ -189,7 +189,7 @@ def _check_dispute_entry(context: CheckContext) -> None:
             f"{format_value(None if dispute is None else build_dispute_fields(dispute))}, "
             f"found {format_value(context.record)}"
         )
-    expected = replace(dispute, amount_min_cents=0, set_aside_cents=0)
+    expected = replace(dispute, amount_min_cents=0, reserved_cents=0)
     if context.entry.phase is Phase.RESERVE:
         expected = _compute_coin_dispute(context, expected)
     stored_value = context.value_after(f"disputed:{dispute.id}")
@@ -216,7 +216,7 @@ def _compute_coin_dispute(context: CheckContext, dispute: DisputedAmount) -> Dis
         device="hopper",
         reason=abandoned_payout.doubt_reason,
         amount_max_cents=remainder_cents,
-        set_aside_cents=remainder_cents,
+        reserved_cents=remainder_cents,
     )
 
 
@@ -290,10 +290,10 @@ def _check_ruling(context: CheckContext) -> None:
         raise PatternMismatch(
             f"record.amount_cents: a ticket pays {dispute.amount_max_cents} or 0, found {format_value(awarded_cents)}"
         )
-    if bool(dispute.set_aside_cents) != (ruling is not None):
+    if bool(dispute.reserved_cents) != (ruling is not None):
         ruling_text = "no ruling was" if ruling is None else "a ruling was"
         raise PatternMismatch(
-            f"{dispute.set_aside_cents} cents are held for this dispute, but {ruling_text} stored before this entry: "
+            f"{dispute.reserved_cents} cents are held for this dispute, but {ruling_text} stored before this entry: "
             "a held amount, and only that, is released first"
         )
     if ruling is not None and (
@@ -376,12 +376,12 @@ def _derive_ruling_payment(context: CheckContext) -> Any:
     if dispute.is_about_printed_ticket:
         return []
     source = "house:disputed"
-    if dispute.set_aside_cents:
+    if dispute.reserved_cents:
         source = context.format_credit_account("cashable")
     elif _is_ticket_redeemed(context, dispute):
         source = f"world:voucher_in:{dispute.credit_kind}"
     payment = [(source, "out:handpay_disputed", awarded_cents)] if awarded_cents else []
-    remainder_cents = max(0, dispute.set_aside_cents - awarded_cents)
+    remainder_cents = max(0, dispute.reserved_cents - awarded_cents)
     if not remainder_cents:
         return payment
     return [
@@ -430,7 +430,7 @@ RULES: Final = (
         extra_checks=(_check_dispute_entry,),
     ),
     AuditRule(
-        entry_declaration=entries.SET_ASIDE_CREDIT_RELEASED,
+        entry_declaration=entries.RESERVED_CREDIT_RELEASED,
         allowed_states=STATES_FOR_RULINGS,
         id="{id}.released",
         ref="{id}.disputed",
