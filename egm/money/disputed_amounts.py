@@ -74,7 +74,7 @@ class DisputedAmount:
     """The kind of device, such as ``bill_acceptor``."""
     reason: str = field(metadata=stored_as("why"))
     """Why the device's reports do not settle the amount."""
-    since: str
+    opened_at: str = field(metadata=stored_as("since"))
     """The time at which the disputed amount was opened, ISO 8601."""
     amount_min_cents: int = field(default=0, metadata=stored_as("least_cents"))
     """The smallest amount that may be owed, in minor units."""
@@ -117,7 +117,7 @@ class DisputedAmount:
             id=operation_id or machine.fresh_id("disputed"),
             device=device,
             reason=reason,
-            since=machine.clock.now().isoformat(),
+            opened_at=machine.clock.now().isoformat(),
             amount_min_cents=amount_min_cents,
             amount_max_cents=amount_max_cents,
             reserved_cents=reserved_cents,

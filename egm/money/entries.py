@@ -371,8 +371,8 @@ class CoinsOutAfterVoid:
 
     id: str
     """The id of the cash-out, which was voided before these coins were paid."""
-    payment_method: Literal["coins"] = field(metadata=stored_as("way"))
-    """The payment method of the cash-out: coins."""
+    payout_method: Literal["coins"] = field(metadata=stored_as("way"))
+    """The payout method of the cash-out: coins."""
     amount_cents: Cents
     ordered_coins: PositiveNumber = field(metadata=stored_as("coins"))
     """The number of coins ordered."""

@@ -459,7 +459,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         return
     dispensed_coins = DispensedCoins(
         id=payout.id,
-        payment_method="coins",
+        payout_method="coins",
         amount_cents=payout.amount_cents,
         ordered_coins=payout.ordered_coins,
         paid_coins=paid_coin_count,
@@ -523,7 +523,7 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
         COINS_OUT_AFTER_VOID,
         CoinsOutAfterVoid(
             id=dispensed_coins.id,
-            payment_method=dispensed_coins.payment_method,
+            payout_method=dispensed_coins.payout_method,
             amount_cents=dispensed_coins.amount_cents,
             ordered_coins=dispensed_coins.ordered_coins,
             paid_coins=dispensed_coins.paid_coins,

@@ -295,10 +295,10 @@ class HandpayRules(_ProfileTable):
 
     identity_check_min_cents: NonNegativeCents | None = Field(None, alias="identity_cents")
     """A hand-pay of this amount or more is paid only against an identity document (Monaco 21.1)."""
-    settlement_methods: Annotated[tuple[Literal["cash", "cheque", "transfer"], ...], Field(min_length=1)] = (
+    payment_means: Annotated[tuple[Literal["cash", "cheque", "transfer"], ...], Field(min_length=1)] = (
         Field(("cash",), alias="methods")
     )
-    """How a hand-pay may be settled (Monaco 21.1)."""
+    """The means of payment with which a hand-pay may be paid (Monaco 21.1)."""
     taxable_win_min_cents: NonNegativeCents | None = Field(None, alias="tax_cents")
     """A win of this amount or more is paid by hand and marked as taxable (NJD 1.40, CFR 547.11)."""
     allows_ticket_instead: bool = Field(True, alias="ticket_instead")
