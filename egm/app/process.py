@@ -73,6 +73,7 @@ from egm.play.installed_games import (
     update_cabinet_file_fault,
 )
 from egm.play.stored_prizes import build_prize_computer_with_cache
+from egm.private_files import require_private_files
 from egm.profiles import load_profile
 from egm.progressive.enrolment_data import STICK_PATH, EnrolmentStick
 from egm.progressive.enrolment_page import record_certificate_at_start
@@ -80,7 +81,6 @@ from egm.progressive.game_levels import open_levels
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.progressive.pools import combine_pools
 from egm.seats.table import SharedTables
-from egm.secret_files import require_private_files
 from egm.staff.desk import ServiceDesk
 from egm.staff.identities import IdentityRegister
 from egm.staff.inventory import record_inventory_change

@@ -295,8 +295,8 @@ class HandpayRules(_ProfileTable):
 
     identity_check_min_cents: NonNegativeCents | None = Field(None, alias="identity_cents")
     """A hand-pay of this amount or more is paid only against an identity document (Monaco 21.1)."""
-    payment_means: Annotated[tuple[Literal["cash", "cheque", "transfer"], ...], Field(min_length=1)] = (
-        Field(("cash",), alias="methods")
+    payment_means: Annotated[tuple[Literal["cash", "cheque", "transfer"], ...], Field(min_length=1)] = Field(
+        ("cash",), alias="methods"
     )
     """The means of payment with which a hand-pay may be paid (Monaco 21.1)."""
     taxable_win_min_cents: NonNegativeCents | None = Field(None, alias="tax_cents")
