@@ -21,7 +21,7 @@ class OddsLimits(NamedTuple):
 
 
 #: The limits that a profile has unless it states others (Ontario 10.1).
-ONTARIO_LIMITS: Final = OddsLimits(17_000_000, 34_000_000)
+DEFAULT_ODDS_LIMITS: Final = OddsLimits(17_000_000, 34_000_000)
 
 
 @dataclass(frozen=True, slots=True)

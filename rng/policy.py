@@ -1,7 +1,7 @@
 """Settings of the random number generator: when it is reseeded and cycled, and the identity of the machine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import Any, Self
 
 from rng.errors import InvalidPolicy
@@ -19,7 +19,7 @@ class ReseedPolicy:
     A *request* is one call of the generator for output (SP 800-90A: generate). A *step* is one use of the service
     (``with service.step()``), which may make many requests.
 
-    Background cycling discards output of the generator at random intervals. With ``fresh_input_each_step``, the
+    Background cycling discards output of the generator at random intervals. With ``fresh_input_each_request``, the
     generator also receives randomness of the kernel with each request. This is not counted as entropy: it only makes
     two machines diverge at once if both were started from one snapshot of the memory.
     """
@@ -38,7 +38,7 @@ class ReseedPolicy:
     """
     prediction_resistance: bool = False
     """Whether to reseed before every step (SP 800-90A: before every request)."""
-    fresh_input_each_step: bool = True
+    fresh_input_each_request: bool = field(default=True, metadata={"profile_key": "fresh_input_each_step"})
     """Whether each request mixes 16 bytes of the kernel's randomness into the generator."""
     cycle_min_ms: int = 0
     """The shortest interval of background cycling, in milliseconds; 0: no cycling."""
@@ -73,16 +73,22 @@ class ReseedPolicy:
             )
 
     @classmethod
+    def map_profile_keys_to_fields(cls) -> dict[str, Field[object]]:
+        """Return the policy's fields by their keys in a profile, which are the names of all but one."""
+        return {setting.metadata.get("profile_key", setting.name): setting for setting in fields(cls)}
+
+    @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> Self:
         """Return the reseed policy of a profile's settings; missing ones take their defaults.
 
         Raises :class:`InvalidPolicy`.
         """
-        known_settings = {field.name for field in fields(cls)}
-        if unknown_settings := sorted(settings.keys() - known_settings):
-            known_names = ", ".join(sorted(known_settings))
-            raise InvalidPolicy(f"unknown setting {unknown_settings[0]!r}; expected one of {known_names}")
-        values = dict(settings)
+        field_by_key = cls.map_profile_keys_to_fields()
+        if unknown_keys := sorted(settings.keys() - field_by_key.keys()):
+            raise InvalidPolicy(
+                f"unknown setting {unknown_keys[0]!r}; expected one of {', '.join(sorted(field_by_key))}"
+            )
+        values = {field_by_key[key].name: value for key, value in settings.items()}
         if "mechanism" in values:
             try:
                 values["mechanism"] = MechanismName(values["mechanism"])
@@ -95,9 +101,9 @@ class ReseedPolicy:
             if isinstance(reasons, str) or not all(isinstance(reason, str) for reason in reasons):
                 raise InvalidPolicy(f"on_event is {reasons!r}; expected a list of reasons")
             values["on_event"] = frozenset(reasons)
-        for name in ("prediction_resistance", "fresh_input_each_step"):
-            if not isinstance(values.get(name, False), bool):
-                raise InvalidPolicy(f"{name} is {values[name]!r}; expected true or false")
+        for key in ("prediction_resistance", "fresh_input_each_step"):
+            if not isinstance(settings.get(key, False), bool):
+                raise InvalidPolicy(f"{key} is {settings[key]!r}; expected true or false")
         return cls(**values)
 
 

@@ -359,7 +359,9 @@ class RandomService:
             self._check_in_service()
             try:
                 fresh_input = (
-                    self._fresh_input(_FRESH_INPUT_SIZE_BYTES) if self._policy.fresh_input_each_step else b""
+                    self._fresh_input(_FRESH_INPUT_SIZE_BYTES)
+                    if self._policy.fresh_input_each_request
+                    else b""
                 )
                 output = self._drbg.generate(count, fresh_input)
             except Exception as error:  # noqa: BLE001 (as above)

@@ -7,7 +7,7 @@ Readers follow the link, so no command needs the cabinet file to find the archiv
 from pathlib import Path
 
 from egm.errors import OperatorError
-from egm.secret_files import sync_folder
+from egm.private_files import sync_folder
 from meters.archive import ARCHIVE_FOLDER
 
 

@@ -52,9 +52,9 @@ with pause_garbage_collector():  # collecting garbage would take a quarter of th
     )
     from egm.links.screen.private_sockets import is_same_token, serve_unix_socket, write_new_token
     from egm.links.systemd import READY_NOTIFICATION, notify_systemd
+    from egm.private_files import replace_private_file
     from egm.private_process import make_process_private
     from egm.profiles import load_profile
-    from egm.secret_files import replace_private_file
     from egm.terminal import echo
     from egm.unix_sockets import open_socket_address
 

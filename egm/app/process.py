@@ -24,6 +24,7 @@ from egm.app.entries import (
     record_generator_event,
 )
 from egm.app.features import FEATURES, build_menu
+from egm.app.player_position import DiscardingOutbox, PlayerPosition
 from egm.app.ports import create_position_drivers
 from egm.app.removed_devices import (
     list_host_disabling_sources,
@@ -32,7 +33,6 @@ from egm.app.removed_devices import (
 )
 from egm.app.rng_startup import start_random_service, store_random_output_for_next_start
 from egm.app.screen_watch import ScreenWatch
-from egm.app.station import DiscardingOutbox, PlayerStation
 from egm.app.watchdog import DriverProgressCheck, send_watchdog_heartbeats
 from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
@@ -45,7 +45,7 @@ from egm.garbage_collector import pause_garbage_collector
 from egm.host.desk_creation import create_ticket_desk
 from egm.host.ticket_recovery import close_printed_ticket, recover_tickets
 from egm.integrity.clock_trust import record_clock_trust
-from egm.integrity.events import FailureDetail, MemoryReady, SelfTestResult
+from egm.integrity.events import FailureDetail, MemoryReady, SelfTestSuccess
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import GeneratorFactory
 from egm.integrity.signed_file import check_cabinet_file_signature
@@ -73,6 +73,7 @@ from egm.play.installed_games import (
     update_cabinet_file_fault,
 )
 from egm.play.stored_prizes import build_prize_computer_with_cache
+from egm.private_files import require_private_files
 from egm.profiles import load_profile
 from egm.progressive.enrolment_data import STICK_PATH, EnrolmentStick
 from egm.progressive.enrolment_page import record_certificate_at_start
@@ -80,7 +81,6 @@ from egm.progressive.game_levels import open_levels
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.progressive.pools import combine_pools
 from egm.seats.table import SharedTables
-from egm.secret_files import require_private_files
 from egm.staff.desk import ServiceDesk
 from egm.staff.identities import IdentityRegister
 from egm.staff.inventory import record_inventory_change
@@ -146,14 +146,14 @@ class MachineProcess:
         self._storage = storage or DiskStorage()
         self._release = release
         self._profile = load_profile(cabinet_file.machine.profile)
-        self._stations: tuple[PlayerStation, ...] = ()
+        self._positions: tuple[PlayerPosition, ...] = ()
         self._stop_future: asyncio.Future[None] | None = None
         self._has_ended = False
         self._is_journal_new = False
-        self._stations_to_update: set[int] = set()
+        self._position_numbers_to_update: set[int] = set()
         self._shared_tables = SharedTables()
         self._running_positions = RunningPositions()
-        self._attached_services: tuple[tuple[PlayerStation, BackgroundService], ...] = ()
+        self._attached_services: tuple[tuple[PlayerPosition, BackgroundService], ...] = ()
 
     async def run(self) -> None:
         """Start the machine and run it until cancelled.
@@ -200,7 +200,7 @@ class MachineProcess:
             )
             if ticket_store is not None:
                 cleanup.enter_context(ticket_store)
-            self._create_machines_and_stations(journal, ticket_store, ledger_error)
+            self._create_machines_and_positions(journal, ticket_store, ledger_error)
             check_cabinet_file_signature(self._first_machine, self._cabinet_file, self._state_folder.root)
             certificate_folder = LinkCertificateFolder.for_state_folder(self._state_folder.root)
             record_certificate_at_start(
@@ -214,8 +214,8 @@ class MachineProcess:
                 self._state_folder.root, second_medium, self._storage.random_bytes
             )
             cleanup.enter_context(contextlib.closing(identities))
-            for station in self._stations:
-                station.machine.install(identities)
+            for player_position in self._positions:
+                player_position.machine.install(identities)
             self._run_self_test()
             try:
                 await self._run_until_stopped()
@@ -297,10 +297,10 @@ class MachineProcess:
         kinds = (PROTOCOLS[device.protocol].device_kind for device in self._cabinet_file.devices.values())
         return INITIAL_COIN_COUNT * sum(kind == "hopper" for kind in kinds)
 
-    def _create_machines_and_stations(
+    def _create_machines_and_positions(
         self, journal: Journal, ticket_store: TicketStore | None, ledger_error: str
     ) -> None:
-        """Create the machine, station and services of each position, and record what was found at start-up.
+        """Create the machine and services of each position, connect it, and record what was found at start-up.
 
         If ``ticket_store`` is None, ``ledger_error`` says why the ticket ledger cannot be used.
         """
@@ -342,8 +342,8 @@ class MachineProcess:
                 machine.install(ticket_desk)
             apply_options(machine)
             machines.append(machine)
-        self._stations = tuple(self._open_station(machine) for machine in machines)
-        self._first_engine, devices = self._stations[0].engine, self._stations[0].devices
+        self._positions = tuple(self._open_player_position(machine) for machine in machines)
+        self._first_engine, devices = self._positions[0].engine, self._positions[0].devices
         context = MachineContext(
             self._first_engine,
             self._cabinet_file,
@@ -354,23 +354,24 @@ class MachineProcess:
             print_message=self._print_message,
         )
         self._attached_services = tuple(
-            (self._stations[0], service) for service in self._features.create_services(context)
+            (self._positions[0], service) for service in self._features.create_services(context)
         )
-        for station in self._stations[1:]:
+        for player_position in self._positions[1:]:
             position_context = replace(
                 context,
-                engine=station.engine,
-                submit_event=partial(self._submit_position_event, station),
-                devices=station.devices.drivers,
+                engine=player_position.engine,
+                submit_event=partial(self._submit_position_event, player_position),
+                devices=player_position.devices.drivers,
             )
             self._attached_services += tuple(
-                (station, service) for service in self._features.create_position_services(position_context)
+                (player_position, service)
+                for service in self._features.create_position_services(position_context)
             )
         self._verifier = SoftwareVerifier(context)
-        for station in self._stations:
+        for player_position in self._positions:
             ready_record = MemoryReady(version=self._release, profile=self._profile.id)
-            station.engine.submit(Event(EventType.MEMORY_READY, ready_record))
-            station.settle_removed_devices(list_host_disabling_sources(self._cabinet_file))
+            player_position.engine.submit(Event(EventType.MEMORY_READY, ready_record))
+            player_position.settle_removed_devices(list_host_disabling_sources(self._cabinet_file))
 
     def _open_ticket_desk(
         self, first_machine: Machine, ticket_store: TicketStore | None
@@ -435,35 +436,35 @@ class MachineProcess:
         )
         return machine
 
-    def _open_station(self, machine: Machine) -> PlayerStation:
-        """Create the station of one position: drivers, screen server and services."""
-        station = PlayerStation(
+    def _open_player_position(self, machine: Machine) -> PlayerPosition:
+        """Create the drivers, screen server and services of one player position."""
+        player_position = PlayerPosition(
             machine,
             self._installed_games,
             self._state_folder,
             self._submit_position_event,
             self._notify_attached_services,
         )
-        machine.on_entry_recorded = partial(self._schedule_update_after_entry, station)
+        machine.on_entry_recorded = partial(self._schedule_update_after_entry, player_position)
         self._shared_tables.register_position(
             machine,
-            partial(self._submit_position_event, station),
-            lambda: station.engine.state in STATES_FOR_BETTING,
-            lambda: not self._requires_screen or station.server.responding_screen_count > 0,
+            partial(self._submit_position_event, player_position),
+            lambda: player_position.engine.state in STATES_FOR_BETTING,
+            lambda: not self._requires_screen or player_position.server.responding_screen_count > 0,
         )
-        ledgers, position_number = station.ledgers, machine.position.number
-        station.connect_devices(
+        ledgers, position_number = player_position.ledgers, machine.position.number
+        player_position.connect_devices(
             create_position_drivers(
                 self._cabinet_file,
                 self._state_folder,
-                station.handle_device_report,
+                player_position.handle_device_report,
                 ledgers,
                 self._port_opener,
                 position_number,
                 currency=self._profile.currency,
             )
         )
-        return station
+        return player_position
 
     def _create_host_money(self) -> HostMoney:
         """Return the state of the hosts' money functions (such as credit transfers), from the cabinet file."""
@@ -485,14 +486,18 @@ class MachineProcess:
             self._test_and_start_random_service()
         except (LocalError, RngError) as error:
             self._print_message(f"out of service: {error}")
-            for station in self._stations:
-                station.engine.submit(Event(EventType.SELF_TEST_FAILED, FailureDetail(detail=str(error))))
+            for player_position in self._positions:
+                player_position.engine.submit(
+                    Event(EventType.SELF_TEST_FAILED, FailureDetail(detail=str(error)))
+                )
             return
         digest_by_game = {
             game_id: installed_game.game.digest for game_id, installed_game in self._installed_games.items()
         }
-        for station in self._stations:
-            station.engine.submit(Event(EventType.SELF_TEST_PASSED, SelfTestResult(games=digest_by_game)))
+        for player_position in self._positions:
+            player_position.engine.submit(
+                Event(EventType.SELF_TEST_PASSED, SelfTestSuccess(games=digest_by_game))
+            )
 
     def _test_and_start_random_service(self) -> RandomService:
         """Check journal, progressive levels and games, then start a new random service and return it.
@@ -538,8 +543,8 @@ class MachineProcess:
     def _replace_random_service(self) -> RandomService:
         """Start a new random service, which all player positions use from now on, and return it."""
         service = self._start_random_service()
-        for station in self._stations:
-            station.machine.random_service = service
+        for player_position in self._positions:
+            player_position.machine.random_service = service
         return service
 
     def _start_random_service(self) -> RandomService:
@@ -559,13 +564,17 @@ class MachineProcess:
     async def _run_until_stopped(self) -> None:
         """Run device drivers, host connections and background services together until the machine is stopped."""
         self._stop_future = asyncio.get_running_loop().create_future()
-        for station in self._stations:
-            await station.server.start()
+        for player_position in self._positions:
+            await player_position.server.start()
         start_up_activity.write_start_up_activity(self._state_folder.start_up_file, None)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._wait_until_stopped(), name="stop")
-                drivers = [driver for station in self._stations for driver in station.devices.drivers]
+                drivers = [
+                    driver
+                    for player_position in self._positions
+                    for driver in player_position.devices.drivers
+                ]
                 for driver in drivers:
                     group.create_task(driver.run(), name=driver.name)
                 for _, service in self._attached_services:
@@ -578,12 +587,12 @@ class MachineProcess:
                     group.create_task(screen_watch.run(), name="screens")
                 group.create_task(send_watchdog_heartbeats(DriverProgressCheck(drivers)), name="heartbeat")
         finally:
-            for station in self._stations:
-                await station.server.close()
+            for player_position in self._positions:
+                await player_position.server.close()
 
     def _count_connected_screens(self) -> list[int]:
         """Return the number of screens connected at each player position."""
-        return [station.server.responding_screen_count for station in self._stations]
+        return [player_position.server.responding_screen_count for player_position in self._positions]
 
     async def _wait_until_stopped(self) -> None:
         """Wait until something stops the machine; raise the error that did."""
@@ -592,9 +601,9 @@ class MachineProcess:
 
     def _submit_machine_event(self, event: Event) -> None:
         """Submit an event that concerns the whole machine, at its first position."""
-        self._submit_position_event(self._stations[0], event)
+        self._submit_position_event(self._positions[0], event)
 
-    def _submit_position_event(self, station: PlayerStation, event: Event) -> None:
+    def _submit_position_event(self, player_position: PlayerPosition, event: Event) -> None:
         """Submit an event at a position, and update the state of the others, because they share memory with it.
 
         If the machine cannot execute or record the event, it stops and restarts. Events of timers that expire
@@ -603,11 +612,11 @@ class MachineProcess:
         if self._has_ended:
             return
         with self._stop_on_error():
-            station.engine.submit(event)
-            for other_station in self._stations:
-                if other_station is not station:
-                    other_station.engine.update_state()
-        is_restart_requested = station.machine.component(ServiceDesk).is_restart_requested
+            player_position.engine.submit(event)
+            for other_position in self._positions:
+                if other_position is not player_position:
+                    other_position.engine.update_state()
+        is_restart_requested = player_position.machine.component(ServiceDesk).is_restart_requested
         if is_restart_requested and self._stop_future is not None and not self._stop_future.done():
             self._stop_future.set_exception(RestartRequested())
 
@@ -637,34 +646,39 @@ class MachineProcess:
                     )
             await asyncio.sleep(pause_ns / 1e9 or _CYCLING_CHECK_INTERVAL_SECONDS)
 
-    def _schedule_update_after_entry(self, station: PlayerStation) -> None:
+    def _schedule_update_after_entry(self, player_position: PlayerPosition) -> None:
         """Schedule an update of a position after a journal entry, unless the entry is part of an event.
 
         After an event, the position is updated anyway. But drivers, hosts and links also write entries
         outside of events; without this update, screens, hosts and metrics would show outdated data.
         """
-        number = station.machine.position.number
-        if self._stop_future is None or station.engine.is_busy or number in self._stations_to_update:
+        number = player_position.machine.position.number
+        if (
+            self._stop_future is None
+            or player_position.engine.is_busy
+            or number in self._position_numbers_to_update
+        ):
             return
-        self._stations_to_update.add(number)
-        asyncio.get_running_loop().call_soon(self._send_update, station)
+        self._position_numbers_to_update.add(number)
+        asyncio.get_running_loop().call_soon(self._send_update, player_position)
 
-    def _send_update(self, station: PlayerStation) -> None:
-        """Update a position's station after journal entries that belong to no event."""
-        self._stations_to_update.discard(station.machine.position.number)
+    def _send_update(self, player_position: PlayerPosition) -> None:
+        """Update a position after journal entries that belong to no event."""
+        self._position_numbers_to_update.discard(player_position.machine.position.number)
         if not self._has_ended:
             with self._stop_on_error():
-                station.process_change()
+                player_position.process_change()
 
     def _notify_attached_services(self) -> None:
         """Notify the services of every position that the machine has changed."""
         if self._attached_services:
-            number_by_station = {
-                station: station.machine.position.number for station, _ in self._attached_services
+            number_by_position = {
+                player_position: player_position.machine.position.number
+                for player_position, _ in self._attached_services
             }
-            snapshot_by_station = {
-                station: self._running_positions.read_snapshot(number)
-                for station, number in number_by_station.items()
+            snapshot_by_position = {
+                player_position: self._running_positions.read_snapshot(number)
+                for player_position, number in number_by_position.items()
             }
-            for station, service in self._attached_services:
-                service.process_change(snapshot_by_station[station])
+            for player_position, service in self._attached_services:
+                service.process_change(snapshot_by_position[player_position])

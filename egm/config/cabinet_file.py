@@ -33,7 +33,7 @@ from egm.config.sas_line import SasLineTable
 from egm.config.serials import Serial
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
-from egm.secret_files import make_folder_private, require_private_files, write_private_file
+from egm.private_files import make_folder_private, require_private_files, write_private_file
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import Venue
 from meters.keys import KEY_FILE_NAME

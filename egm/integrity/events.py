@@ -11,32 +11,29 @@ from egm.staff.events import FilledForm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryReady:
-    """Payload of the event that the machine has started and read its memory.
-
-    It has the version of the software and the profile.
-    """
+    """Event: the machine has started and read its memory; it has the version of the software and the profile."""
 
     version: str | None = None
     profile: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SelfTestResult:
-    """Payload of the event that the self-test has passed; ``games`` has the digest of each installed game, by id."""
+class SelfTestSuccess:
+    """Event: the self-test has passed; ``games`` has the digest of each installed game, by id."""
 
     games: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureDetail:
-    """Payload of the event that the self-test or the random number generator has failed, and how."""
+    """Event: the self-test or the random number generator has failed; ``detail`` says how."""
 
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorChange:
-    """Payload of the event that a door was opened or closed.
+    """Event: a door was opened or closed.
 
     ``was_unobserved``: no machine was connected to the I/O board at that time, for example because the power was
     off.
@@ -48,7 +45,10 @@ class DoorChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisablingRequest(FilledForm):
-    """Payload of the event with which a host, link or operator (``source``) disables the machine, with the reason."""
+    """Event: a host, a link or the operator (``source``) disables the machine, with the reason.
+
+    Only the operator does it with a form; for other sources, the form and the persons are empty.
+    """
 
     source: str
     reason: str
@@ -56,7 +56,7 @@ class DisablingRequest(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnablingRequest(FilledForm):
-    """Payload of the event that the ``source`` of a :class:`DisablingRequest` enables the machine again."""
+    """Event: the ``source`` of a :class:`DisablingRequest` enables the machine again; the form is empty as there."""
 
     source: str
     reason: str | None = None
@@ -93,7 +93,7 @@ class HardMeterExchangeForm(FilledForm):
 
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.MEMORY_READY: MemoryReady,
-    EventType.SELF_TEST_PASSED: SelfTestResult,
+    EventType.SELF_TEST_PASSED: SelfTestSuccess,
     EventType.SELF_TEST_FAILED: FailureDetail,
     EventType.GENERATOR_FAILED: FailureDetail,
     EventType.FAULT_RAISED: FaultChange,

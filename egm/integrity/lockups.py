@@ -33,7 +33,7 @@ from egm.integrity.events import (
     EnablingRequest,
     FailureDetail,
     MemoryReady,
-    SelfTestResult,
+    SelfTestSuccess,
 )
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.records import DisablingRecord
@@ -121,7 +121,7 @@ def record_self_test(machine: Machine, event: Event) -> None:
         else {}
     )
     machine.post(
-        SELF_TEST_PASSED, SelfTestPassed(games=event.read_payload(SelfTestResult).games), state=state
+        SELF_TEST_PASSED, SelfTestPassed(games=event.read_payload(SelfTestSuccess).games), state=state
     )
 
 

@@ -30,7 +30,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.people import Permission, Roster
-from egm.secret_files import replace_private_file
+from egm.private_files import replace_private_file
 from egm.staff.options import no_position_is_in_use
 from meters import JournalError, JournalView
 from meters.entry import encode_canonical_json

@@ -232,7 +232,7 @@ EMPTY_PAYLOAD: Final = EmptyPayload()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultChange:
-    """Payload of a fault event: the fault that has occurred or ended, with details for staff."""
+    """Event: a fault has occurred or ended; it has details for staff."""
 
     code: str
     detail: str | None = None

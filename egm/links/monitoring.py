@@ -19,7 +19,7 @@ from egm.kernel.services import BackgroundService, MachineContext
 from egm.links.device_health import iter_device_metrics
 from egm.links.metrics import MachineCollector, MetricsExporter, build_meter_families, iter_known_occurrences
 from egm.links.screen.private_sockets import read_or_create_token
-from egm.secret_files import replace_transient_file
+from egm.private_files import replace_transient_file
 from egm.staff.events import InterventionRead
 from egm.staff.keys import StaffKey
 

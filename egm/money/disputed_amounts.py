@@ -4,8 +4,8 @@ Examples: a bill ordered into the box and not reported since; coins that the acc
 never reported; coins of a payout whose hopper was exchanged. A disputed amount has a smallest and a largest possible
 value. The transaction that closes or suspends the operation in question opens the disputed amount; for a hopper payout,
 the disputed amount is opened directly after that transaction, or at the restart if the power has failed in between. The
-device's fault stops play until staff have entered a ruling; no key clears it. Player's credits that may have been paid
-are set aside meanwhile. The ruling is an amount paid by hand, recorded with the persons and the reason in the register
+device's fault stops play until staff have entered a ruling; no key clears it. Player's credit that may have been paid
+is reserved meanwhile. The ruling is an amount paid by hand, recorded with the persons and the reason in the register
 ``disputed-amounts``.
 
 For a ticket that may have come out of the printer, the ruling is either "good" (nothing is paid by hand; the
@@ -14,7 +14,7 @@ stays locked and its cash-out stays open.
 
 Source of the amount paid by hand:
 
-- hopper coins: the credit that was set aside; its remainder is booked as coins that left the hopper;
+- hopper coins: the credit that was reserved; its remainder is booked as coins that left the hopper;
 - a void ticket: the credit that was reserved for it;
 - a ticket in the cash box that is still locked: the ticket, which the ruling redeems;
 - everything else: the operator.
@@ -36,10 +36,10 @@ from egm.money.entries import (
     DISPUTED_AMOUNT_OPENED,
     DISPUTED_AMOUNT_OPENED_WITH_CREDIT,
     DISPUTED_AMOUNT_RULED,
-    SET_ASIDE_CREDIT_RELEASED,
+    RESERVED_CREDIT_RELEASED,
     DisputedAmountDetails,
     DisputedAmountRuled,
-    SetAsideCreditReleased,
+    ReservedCreditReleased,
 )
 from egm.money.events import DisputedAmountRulingForm
 from egm.money.keys import MoneyKey
@@ -74,14 +74,17 @@ class DisputedAmount:
     """The kind of device, such as ``bill_acceptor``."""
     reason: str = field(metadata=stored_as("why"))
     """Why the device's reports do not settle the amount."""
-    since: str
+    opened_at: str = field(metadata=stored_as("since"))
     """The time at which the disputed amount was opened, ISO 8601."""
     amount_min_cents: int = field(default=0, metadata=stored_as("least_cents"))
     """The smallest amount that may be owed, in minor units."""
     amount_max_cents: int = field(default=0, metadata=stored_as("most_cents"))
     """The largest amount that may be owed, in minor units."""
-    set_aside_cents: int = field(default=0, metadata=stored_as("held_cents"))
-    """Player's credit that is reserved until the ruling, because the hopper may already have paid it in coins."""
+    reserved_cents: int = field(default=0, metadata=stored_as("held_cents"))
+    """The player's credit that is reserved until the ruling, because the hopper may already have paid it in coins.
+
+    The journal stores it as ``held_cents``.
+    """
     masked_ticket_number: str = field(default="", metadata=stored_as("ticket"))
     """The masked number of the disputed ticket, which is reserved or locked in the ticket ledger.
 
@@ -101,7 +104,7 @@ class DisputedAmount:
         operation_id: str = "",
         amount_min_cents: int = 0,
         amount_max_cents: int = 0,
-        set_aside_cents: int = 0,
+        reserved_cents: int = 0,
         masked_ticket_number: str = "",
         credit_kind: str = "",
     ) -> Self:
@@ -114,10 +117,10 @@ class DisputedAmount:
             id=operation_id or machine.fresh_id("disputed"),
             device=device,
             reason=reason,
-            since=machine.clock.now().isoformat(),
+            opened_at=machine.clock.now().isoformat(),
             amount_min_cents=amount_min_cents,
             amount_max_cents=amount_max_cents,
-            set_aside_cents=set_aside_cents,
+            reserved_cents=reserved_cents,
             masked_ticket_number=masked_ticket_number,
             credit_kind=credit_kind,
         )
@@ -181,23 +184,23 @@ def open_disputed_amount(
 ) -> None:
     """Post the journal entry that opens a disputed amount. If it is already open, do nothing.
 
-    If it sets some of the player's credit aside (``set_aside_cents``), the entry reserves that credit.
+    If the hopper may have paid some of the player's credit (``reserved_cents``), the entry reserves that credit.
     Otherwise the entry posts ``transfers``, the movements of money that are not in doubt.
     """
     if disputed_amount.id in list_disputed_amounts(machine):
         return
-    if disputed_amount.set_aside_cents:
+    if disputed_amount.reserved_cents:
         transfers = (
             Transfer(
                 machine.name_credit_account(CreditKind.CASHABLE),
                 DISPUTED_HANDPAY_ACCOUNT,
-                disputed_amount.set_aside_cents,
+                disputed_amount.reserved_cents,
             ),
         )
     machine.post(
-        DISPUTED_AMOUNT_OPENED_WITH_CREDIT if disputed_amount.set_aside_cents else DISPUTED_AMOUNT_OPENED,
+        DISPUTED_AMOUNT_OPENED_WITH_CREDIT if disputed_amount.reserved_cents else DISPUTED_AMOUNT_OPENED,
         disputed_amount.journal_details,
-        entry_id=format_reservation_id(disputed_amount) if disputed_amount.set_aside_cents else None,
+        entry_id=format_reservation_id(disputed_amount) if disputed_amount.reserved_cents else None,
         transfers=transfers,
         state=disputed_amount.opening_state,
     )
@@ -283,10 +286,10 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
     ruling = DisputedAmountRuling(
         disputed_amount=disputed_amount, amount_cents=amount_cents, entry_record=entry_record
     )
-    if disputed_amount.set_aside_cents:
+    if disputed_amount.reserved_cents:
         machine.post(
-            SET_ASIDE_CREDIT_RELEASED,
-            SetAsideCreditReleased(id=disputed_amount.id),
+            RESERVED_CREDIT_RELEASED,
+            ReservedCreditReleased(id=disputed_amount.id),
             entry_id=f"{disputed_amount.id}.released",
             ref=format_reservation_id(disputed_amount),
             state={MoneyKey.DISPUTED_AMOUNT_RULING: ruling},
@@ -349,7 +352,7 @@ def _post_award(machine: Machine, ruling: DisputedAmountRuling) -> None:
         ruling.entry_record,
         dict[str, object](_build_closing_state(machine, disputed_amount)),
     )
-    if disputed_amount.set_aside_cents:
+    if disputed_amount.reserved_cents:
         state[MoneyKey.DISPUTED_AMOUNT_RULING] = None
     if is_redemption:
         entry_record = replace(
@@ -388,16 +391,16 @@ def _build_award_transfers(
 ) -> tuple[Transfer, ...]:
     """Return the transfers that pay the awarded amount by hand.
 
-    The remainder of the credit that was set aside was paid by the hopper: it is booked as coins out. ``is_redemption``:
+    The remainder of the reserved credit was paid by the hopper: it is booked as coins out. ``is_redemption``:
     whether the ruling redeems the ticket. If not (a cashier has released or redeemed it), the operator pays the amount.
     """
     source = DISPUTED_ACCOUNT
-    if disputed_amount.set_aside_cents:
+    if disputed_amount.reserved_cents:
         source = machine.name_credit_account(CreditKind.CASHABLE)
     elif is_redemption:
         source = f"world:voucher_in:{disputed_amount.credit_kind}"
     award_transfers = (Transfer(source, DISPUTED_HANDPAY_ACCOUNT, amount_cents),) if amount_cents else ()
-    paid_in_coins_cents = max(0, disputed_amount.set_aside_cents - amount_cents)
+    paid_in_coins_cents = max(0, disputed_amount.reserved_cents - amount_cents)
     if not paid_in_coins_cents:
         return award_transfers
     coin_transfers = (

@@ -29,7 +29,7 @@ class DisputedAmountsPage(MenuPage):
         rows = tuple(
             PageRow(
                 cells=(
-                    build_time_text(disputed_amount.since),
+                    build_time_text(disputed_amount.opened_at),
                     build_plain_text(disputed_amount.id),
                     build_plain_text(disputed_amount.reason),
                     build_money_text(disputed_amount.amount_min_cents),

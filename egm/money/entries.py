@@ -371,8 +371,8 @@ class CoinsOutAfterVoid:
 
     id: str
     """The id of the cash-out, which was voided before these coins were paid."""
-    payment_method: Literal["coins"] = field(metadata=stored_as("way"))
-    """The payment method of the cash-out: coins."""
+    payout_method: Literal["coins"] = field(metadata=stored_as("way"))
+    """The payout method of the cash-out: coins."""
     amount_cents: Cents
     ordered_coins: PositiveNumber = field(metadata=stored_as("coins"))
     """The number of coins ordered."""
@@ -572,8 +572,8 @@ HANDPAY_UNCLAIMED: Final = EntryDeclaration(
 
 # ---------------------------------------------------------------------------------------------- disputed amounts
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetAsideCreditReleased:
-    """A ruling released the credit that was set aside for a disputed amount; the payment of the ruling follows."""
+class ReservedCreditReleased:
+    """A ruling released the credit that was reserved for a disputed amount; the payment of the ruling follows."""
 
     id: str
     """The id of the disputed amount."""
@@ -601,15 +601,15 @@ DISPUTED_AMOUNT_OPENED: Final = EntryDeclaration(
 DISPUTED_AMOUNT_OPENED_WITH_CREDIT: Final = EntryDeclaration(
     kind="disputed.opened",
     record=DisputedAmountDetails,
-    description="It is disputed how many coins left the hopper; the amount in doubt is set aside until a ruling.",
+    description="It is disputed how many coins left the hopper; the amount in doubt is reserved until a ruling.",
     phase=Phase.RESERVE,
     permitted_transfers=(PermittedTransfer(_CASHABLE_ACCOUNT_PATTERN, "out:handpay_disputed"),),
     written_keys=(MoneyKey.DISPUTED_AMOUNT,),
     significance=Significance(EventEffect.LOG),
 )
-SET_ASIDE_CREDIT_RELEASED: Final = EntryDeclaration(
+RESERVED_CREDIT_RELEASED: Final = EntryDeclaration(
     kind="disputed.released",
-    record=SetAsideCreditReleased,
+    record=ReservedCreditReleased,
     phase=Phase.VOID,
     settled_reservations=(DISPUTED_AMOUNT_OPENED_WITH_CREDIT,),
     written_keys=(MoneyKey.DISPUTED_AMOUNT_RULING,),

@@ -53,7 +53,7 @@ class PaperNotAccepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintFailure:
-    """Event: the printer has failed to print a ticket; ``reason`` is the reason."""
+    """Event: the printer has failed to print a ticket; ``reason`` says why."""
 
     reason: str = field(default="", metadata=stored_as("why"))
     may_have_been_printed: bool = False
@@ -108,7 +108,7 @@ class UnorderedCoinsPaid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOut:
-    """Event: pay out the player's credits by the first available payout method."""
+    """Event: the player's credits must be paid out by the first available payout method."""
 
     has_host_declined_credits: bool = False
     """Whether a host was offered the credits first and has declined to take them."""
@@ -116,7 +116,7 @@ class CashOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoPayoutDevice:
-    """Event: pay the player's credits by hand, because no device can; ``reason`` is the reason."""
+    """Event: the player's credits must be paid by hand, because no device can; ``reason`` says why."""
 
     reason: str = field(default="", metadata=stored_as("why"))
 
@@ -163,7 +163,7 @@ class ForfeitCreditsForm(RulingForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputedAmountRulingForm(RulingForm):
-    """The form of a ruling on the disputed amount with the id ``disputed_amount_id``.
+    """A form with a ruling on the disputed amount with the id ``disputed_amount_id``.
 
     ``amount_cents`` is the amount awarded in minor units. For a printed ticket, ``ticket_ruling`` states instead
     whether it is good or void.

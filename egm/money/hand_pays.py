@@ -43,7 +43,7 @@ def handpay_can_be_settled(machine: Machine, _: Event) -> bool:
 def payment_form_is_complete(machine: Machine, event: Event) -> bool:
     """Return whether a hand-pay form names a permitted means of payment, and the player's identity if required."""
     handpay, form = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), event.read_payload(PaymentForm)
-    return form.payment_means in machine.profile.handpay.settlement_methods and (
+    return form.payment_means in machine.profile.handpay.payment_means and (
         bool(form.identity) or not _is_identity_required(machine, handpay.worth_cents)
     )
 

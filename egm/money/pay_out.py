@@ -434,7 +434,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
     """Settle a hopper payout that has ended: post the coins counted out; what it could not pay is paid by hand.
 
     If all coins were paid, credit too small for a coin is left to the next payout method, where the profile says so. If
-    more coins may have left than were counted (``doubt_reason``), their amount is set aside for a ruling.
+    more coins may have left than were counted (``doubt_reason``), their amount is reserved until a ruling.
     """
     payout = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     report = event.read_payload(CoinsPaid)
@@ -459,7 +459,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         return
     dispensed_coins = DispensedCoins(
         id=payout.id,
-        payment_method="coins",
+        payout_method="coins",
         amount_cents=payout.amount_cents,
         ordered_coins=payout.ordered_coins,
         paid_coins=paid_coin_count,
@@ -515,7 +515,7 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
             dispensed_coins.doubt_reason,
             operation_id=dispensed_coins.id,
             amount_max_cents=unaccounted_cents,
-            set_aside_cents=unaccounted_cents,
+            reserved_cents=unaccounted_cents,
         )
         open_disputed_amount(machine, disputed_amount)
         post_ruling_and_raise_faults(machine)
@@ -523,7 +523,7 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
         COINS_OUT_AFTER_VOID,
         CoinsOutAfterVoid(
             id=dispensed_coins.id,
-            payment_method=dispensed_coins.payment_method,
+            payout_method=dispensed_coins.payout_method,
             amount_cents=dispensed_coins.amount_cents,
             ordered_coins=dispensed_coins.ordered_coins,
             paid_coins=dispensed_coins.paid_coins,

@@ -1,6 +1,6 @@
 """PINs, stored only as a scrypt digest (RFC 7914) with an individual salt.
 
-A six-digit PIN can be guessed quickly by anybody who has the digest and enough computers. scrypt makes each
+A short PIN can be guessed quickly by anybody who has the digest and enough computers. scrypt makes each
 guess expensive, only the machine's user can read the file, and the machine locks a staff number after wrong
 PINs. PINs that everybody tries first are refused.
 """

@@ -25,8 +25,8 @@ from egm.errors import OperatorError
 from egm.people.person import STAFF_NUMBER_PATTERN, Person
 from egm.people.pins import UNMATCHABLE_PIN_DIGEST, PinDigest
 from egm.people.roles import Permission, Role
+from egm.private_files import replace_private_file
 from egm.record_codec import RecordError, from_json, stored_as, to_json
-from egm.secret_files import replace_private_file
 from meters.entry import encode_canonical_json
 from meters.errors import JournalError
 from meters.keys import MachineKey

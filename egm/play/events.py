@@ -17,14 +17,14 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeShown:
-    """Payload of an event: the outcome of the game with this id has been shown."""
+    """Event: the outcome of the game with this id has been shown."""
 
     play_id: str | None = field(default=None, metadata=stored_as("value"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetRequest:
-    """The player's selection of a bet: its cost in credits, and further choices that the game's rules need."""
+    """Event: the player selects a bet: its cost in credits, and further choices that the game's rules need."""
 
     bet_credits: int | None = field(default=None, metadata=stored_as("value"))
     options: Mapping[str, JSON] | None = None
@@ -32,21 +32,21 @@ class BetRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRequest:
-    """The player's selection of a game by its id."""
+    """Event: the player selects a game by its id."""
 
     game_id: str = field(default="", metadata=stored_as("value"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenominationRequest:
-    """The player's selection of a denomination, in minor units."""
+    """Event: the player selects a denomination, in minor units."""
 
     denomination_cents: int = field(default=0, metadata=stored_as("value"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageRequest:
-    """The player's selection of a language by its code."""
+    """Event: the player selects a language by its code."""
 
     language: str = field(default="", metadata=stored_as("value"))
 
@@ -61,7 +61,7 @@ class AnsweredDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceRequest:
-    """An answer to the open game's pending decision, by the player, by a real wheel or by another seat of the round."""
+    """Event: the player, a real wheel or another seat of the round answers the open game's pending decision."""
 
     choice: JSON = field(default=None, metadata=stored_as("value"))
     answered_decision: AnsweredDecision = field(default=AnsweredDecision(), metadata=stored_as("options"))
@@ -82,7 +82,7 @@ class LimitOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitRequest:
-    """The player's request to set a limit for themselves; 0 removes it."""
+    """Event: the player sets a limit for themselves; 0 removes it."""
 
     limit: int | None = field(default=None, metadata=stored_as("value"))
     options: LimitOptions = LimitOptions()

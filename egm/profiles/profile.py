@@ -34,7 +34,7 @@ from egm.people import Permission
 from meters.table import METER_BY_NAME, MeterUnit
 from paytables.definition import Identifier
 from paytables.errors import DefinitionError
-from paytables.odds import ONTARIO_LIMITS, OddsLimits
+from paytables.odds import DEFAULT_ODDS_LIMITS, OddsLimits
 from paytables.source import SourceFile, describe_toml_error, parse_toml, read
 from rng import ReseedPolicy, RngError
 
@@ -60,15 +60,19 @@ def _parse_reseed_policy(value: object) -> ReseedPolicy:
         raise ValueError(str(error)) from None
 
 
-#: The meaning of each key of the generator's policy.
+#: The meaning of each key of the generator's policy. A step is one use of the generator's service, in which several
+#: numbers may be drawn; it makes one or more requests (SP 800-90A: generate).
 _RESEED_POLICY_MEANINGS: Final = {
     "mechanism": "The generator (SP 800-90A).",
-    "every_generates": "After this many requests, take fresh entropy before the next step; 0: never.",
+    "every_generates": "After this many requests to the generator, take fresh entropy before the next step, "
+    "which may make several requests; 0: never.",
     "every_seconds": "After this many seconds, take fresh entropy before the next step; 0: never.",
     "on_event": "Events after which the generator takes fresh entropy.",
     "prediction_resistance": "Take fresh entropy before every step.",
-    "fresh_input_each_step": "Mix bytes from the operating system into each request, without counting them as entropy.",
-    "cycle_min_ms": "Minimum interval of background cycling; both 0: no cycling (NJ-G(b)4).",
+    "fresh_input_each_step": "Mix bytes from the operating system into every request (not only each step), "
+    "without counting them as entropy.",
+    "cycle_min_ms": "Minimum interval of background cycling, which discards output of the generator at random "
+    "intervals; both 0: no cycling (NJ-G(b)4).",
     "cycle_max_ms": "Maximum interval of background cycling; the generator draws each interval itself.",
     "self_test_every_generates": "After this many requests, test the complete chain again; 0: never.",
 }
@@ -88,7 +92,7 @@ def _build_reseed_policy_schema() -> dict[str, object]:
         "type": "object",
         "additionalProperties": False,
         "properties": {
-            setting.name: {"description": _RESEED_POLICY_MEANINGS[setting.name]}
+            key: {"description": _RESEED_POLICY_MEANINGS[key]}
             | next(
                 (
                     schema
@@ -102,7 +106,7 @@ def _build_reseed_policy_schema() -> dict[str, object]:
                 if isinstance(setting.default, frozenset)
                 else setting.default
             }
-            for setting in dataclasses.fields(ReseedPolicy)
+            for key, setting in ReseedPolicy.map_profile_keys_to_fields().items()
         },
     }
 
@@ -213,7 +217,7 @@ class ValueInRules(_ProfileTable):
     credit_limit_cents: NonNegativeCents
     """If the credit is this amount or more, no further money is accepted (NZ 1.43.9 [BKNTLIM])."""
     requires_payable_credit_limit: bool = Field(False, alias="within_pay_out")
-    """Whether the credit limit may be at most what the machine can pay at once without staff (FR68-1)."""
+    """Whether the credit limit must not exceed what the machine can pay at once without staff (FR68-1)."""
 
 
 class PlayRules(_ProfileTable):
@@ -237,15 +241,15 @@ class PlayRules(_ProfileTable):
 
 
 class AwardOddsRules(_ProfileTable):
-    """The odds above which the player is shown how unlikely an award is, and the longest odds allowed."""
+    """The odds longer than which the player is shown how unlikely an award is, and the longest odds allowed."""
 
     top_award_odds_shown_beyond: Annotated[int, Field(gt=0, strict=True)] | None = Field(
-        ONTARIO_LIMITS.top_one_in, alias="top_told_one_in"
+        DEFAULT_ODDS_LIMITS.top_one_in, alias="top_told_one_in"
     )
     """If a top award is less likely than 1 in this number of games, its odds are shown to the player (Ontario 10.1);
     None: never."""
     other_award_odds_shown_beyond: Annotated[int, Field(gt=0, strict=True)] | None = Field(
-        ONTARIO_LIMITS.other_one_in, alias="other_told_one_in"
+        DEFAULT_ODDS_LIMITS.other_one_in, alias="other_told_one_in"
     )
     """If any other award is less likely than 1 in this number of games, its odds are shown to the player (Ontario
     10.1); None: never."""
@@ -258,7 +262,7 @@ class AwardOddsRules(_ProfileTable):
 
     @property
     def odds_limits(self) -> OddsLimits:
-        """Return the odds above which the player is shown how unlikely an award is."""
+        """Return the odds longer than which the player is shown how unlikely an award is."""
         return OddsLimits(self.top_award_odds_shown_beyond, self.other_award_odds_shown_beyond)
 
 
@@ -275,37 +279,38 @@ class PayoutRules(_ProfileTable):
     large_win_cents: NonNegativeCents
     """A win of this amount or more locks the machine until an attendant has paid it (NZ 1.16.6)."""
     defect_rule: Literal["refund", "keep"] = Field("refund", alias="defect")
-    """What happens to the stake of a game that the machine cannot finish: refund it (Québec s.95), or retain it
-    until staff decide."""
+    """What happens to the stake of a game that the machine cannot finish: `refund`: it is refunded (Québec s.95);
+    `keep`: it is retained until staff decide."""
     coin_remainder_treatment: Literal["stays", "next_way"] = Field("next_way", alias="rest")
-    """The remainder that the hopper cannot pay in whole coins: paid by the next method, or left as credit (MS
-    8-2.3)."""
+    """What happens to the remainder that the hopper cannot pay in whole coins: `next_way`: it is paid by the next
+    payout method; `stays`: it stays as credit (MS 8-2.3)."""
     residual_credit_treatment: Literal["stays", "given_up", "played"] = Field("stays", alias="residual")
-    """What may be done with residual credit, too small to be played or paid in coins: it stays; or the player may
-    give it up; or the player may stake it, at fair odds, on one draw that wins the smallest usable amount (NZ 1.22.40).
-    Giving up and staking are metered."""
+    """What may be done with residual credit, too small to be played or paid in coins: `stays`: nothing; `given_up`: the
+    player may give it up; `played`: the player may stake it, at fair odds, on one draw that wins the smallest usable
+    amount (NZ 1.22.40). Giving up and staking are metered."""
 
 
 class HandpayRules(_ProfileTable):
-    """Duties and powers of staff concerning a player's money. An amount that is None sets no limit."""
+    """Duties and powers of staff concerning a player's money. If an amount is None, its rule never applies."""
 
     identity_check_min_cents: NonNegativeCents | None = Field(None, alias="identity_cents")
     """A hand-pay of this amount or more is paid only against an identity document (Monaco 21.1)."""
-    settlement_methods: Annotated[tuple[Literal["cash", "cheque", "transfer"], ...], Field(min_length=1)] = (
-        Field(("cash",), alias="methods")
+    payment_means: Annotated[tuple[Literal["cash", "cheque", "transfer"], ...], Field(min_length=1)] = Field(
+        ("cash",), alias="methods"
     )
-    """How a hand-pay may be settled (Monaco 21.1)."""
+    """The means of payment with which a hand-pay may be paid (Monaco 21.1)."""
     taxable_win_min_cents: NonNegativeCents | None = Field(None, alias="tax_cents")
     """A win of this amount or more is paid by hand and marked as taxable (NJD 1.40, CFR 547.11)."""
     allows_ticket_instead: bool = Field(True, alias="ticket_instead")
     """Whether a pending hand-pay of credit may become a ticket once one can be printed: the player requests the
     ticket, and the attendant confirms it with the key."""
     prizes_in_kind: Literal["refused", "delivered", "or_cash"] = "refused"
-    """How merchandise prizes are handled: games that can win one are refused; or an attendant delivers the prize
-    (Québec s.90); or the player may also take its stated value in money instead."""
+    """How prizes in kind are handled: `refused`: games that can win one are not offered; `delivered`: an attendant
+    delivers the prize (Québec s.90); `or_cash`: the player may also take its stated value in money instead."""
     forfeitable_money_kinds: tuple[Literal["game", "handpay", "credits"], ...] = Field((), alias="forfeits")
-    """What staff may deny to a player who disrupted the machine (Québec s.94): an undecided game with its wager;
-    the prize that waits for an attendant; the credits. Two people always decide."""
+    """What staff may deny to a player who disrupted the machine (Québec s.94): `game`: an undecided game
+    with its wager; `handpay`: the prize that waits for an attendant; `credits`: the credits. Two people always
+    decide."""
 
 
 class TicketingRules(_ProfileTable):
@@ -426,17 +431,19 @@ class HardMeterRules(_ProfileTable):
         ),
         alias="meters",
     )
-    """The electronic meter that each counter follows; by default value in, cash box, value out, hand-pays, bills."""
+    """The electronic meter that each counter follows, in order; by default the wagers (coin-in), the coins diverted to
+    the drop box, the wins paid by the machine (coin-out), the amounts paid by hand, and the value of the bills."""
 
 
 class ProgressiveRules(_ProfileTable):
-    """Rules for progressive levels: controllers that are unreachable, hits that are not confirmed, and hand-pays."""
+    """Rules for progressive levels: lost controllers, hits without confirmation or paid by hand, and the return."""
 
     controller_down_after_seconds: Annotated[int, Field(ge=1, strict=True)] = Field(5, alias="stale_seconds")
     """The seconds without a message after which a controller counts as down: its levels are shown as unavailable
     and cannot be played for."""
     refused_while_link_down: Literal["wager", "machine"] = Field("wager", alias="link_down")
-    """What is refused while a level's controller is down: wagers that play for the level, or all play (NJ)."""
+    """What is refused while a level's controller is down: `wager`: wagers that play for the level; `machine`: all play
+    (NJ)."""
     unconfirmed_win_treatment: Literal["wait", "hand"] = Field("hand", alias="unanswered")
     """What happens to a progressive win if no controller confirms it: ``wait`` until one does, or ``hand``: an
     attendant may pay the amount that the machine shows."""
@@ -444,8 +451,8 @@ class ProgressiveRules(_ProfileTable):
     """A progressive win of this amount or more is paid by hand, whatever else the game wins; None:
     `pay_out.large_win_cents` decides."""
     part_counted_in_return: Literal["nothing", "reset", "all"] = Field("nothing", alias="counted")
-    """The part of a progressive level that counts towards the minimum return: nothing, its reset value, or also its
-    growth."""
+    """The part of a progressive level that counts towards the minimum return: `nothing`; `reset`: its reset value;
+    `all`: also its growth."""
 
 
 class StaffRules(_ProfileTable):
@@ -473,11 +480,11 @@ class StaffRules(_ProfileTable):
     sign_out_seconds: Annotated[int, Field(ge=10, strict=True)] = Field(180, alias="time_out_seconds")
     """The seconds without a touch after which the person is signed out of the menu."""
     reports_undeclared_openings: bool = Field(False, alias="identify_before_opening")
-    """Whether opening a door without a declared intervention (logged staff work) raises an event of its own (Monaco
-    art. 20.3)."""
+    """Whether a tilt is raised, with its own journal entry, if a door is opened without a declared intervention (logged
+    staff work) that covers it (Monaco art. 20.3). The machine cannot prevent the opening."""
     requires_identification_by_monitoring: bool = Field(False, alias="monitored_openings")
-    """Whether a door may be opened only after the monitoring system has identified who is working (Monaco art.
-    20.3)."""
+    """Whether an intervention counts as declared only once the monitoring system has identified who is working (Monaco
+    art. 20.3). For openings, this has an effect only with `identify_before_opening`."""
     prints_slips: bool = Field(False, alias="slips")
     """Whether to print an access ticket when an intervention starts, or when the logic door or a door to money is
     opened, and an audit ticket when the main door is opened (SD addenda 1-5)."""

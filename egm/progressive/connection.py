@@ -20,15 +20,15 @@ from cryptography.x509.oid import NameOID
 
 from egm.config.levels import ProgressiveLinkTable
 from egm.errors import OperatorError
+from egm.private_files import require_private_files
 from egm.progressive.certificates import convert_read_errors
-from egm.secret_files import require_private_files
 
 MessageT = TypeVar("MessageT")
 
-#: Keep-alive interval: broker and machine detect each other's silence within about this time.
+#: Keep-alive interval: the broker and its client detect each other's silence within about 1.5 times this interval.
 _KEEPALIVE_SECONDS: Final = 2
 #: Time limit for a reply of the broker; a connection that exceeds it is replaced.
-OPERATION_SECONDS_MAX: Final = 5.0
+BROKER_REPLY_SECONDS_MAX: Final = 5.0
 #: Number of steps of a connection, each with the time limit: TCP, TLS, and the broker's reply.
 _CONNECTION_STEP_COUNT: Final = 3
 #: Delay between two attempts to connect.
@@ -54,7 +54,7 @@ class _SelfClosingSocket(ssl.SSLSocket):
 
 
 def build_tls_context(link_table: ProgressiveLinkTable) -> ssl.SSLContext:
-    """Return the TLS 1.3 context with which machine and broker authenticate each other by certificates.
+    """Return the TLS 1.3 context with which the broker and its client authenticate each other by certificates.
 
     Raises OperatorError that names the certificate files.
     """
@@ -102,7 +102,7 @@ def get_payload(message: aiomqtt.Message) -> bytes:
 class DeduplicatingQueue(asyncio.Queue[MessageT]):
     """A first-in, first-out queue that ignores a message equal to one already in it.
 
-    Messages without a reply are repeated. With a slow network, waiting repeats would otherwise accumulate and
+    The sender repeats a message that got no reply. With a slow network, waiting repeats would otherwise accumulate and
     slow it down further.
     """
 
@@ -160,7 +160,7 @@ async def open_connection(
     tls_context: ssl.SSLContext,
     client_id: str,
     *,
-    time_limit_seconds: float = OPERATION_SECONDS_MAX,
+    time_limit_seconds: float = BROKER_REPLY_SECONDS_MAX,
 ) -> AsyncIterator[BrokerConnection]:
     """Open a connection to the broker for the ``with`` block.
 
@@ -175,7 +175,7 @@ async def open_connection(
         keepalive=_KEEPALIVE_SECONDS,
         timeout=math.inf,
         clean_start=True,
-        # A hit is several small messages in both directions; filling packets would delay each by 40 ms.
+        # A hit is several small messages in both directions; Nagle's algorithm would delay each by 40 ms.
         socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
     )
     exit_stack = contextlib.AsyncExitStack()
@@ -210,13 +210,13 @@ async def keep_connected(
     on_disconnection: Callable[[str], None],
     *,
     retry_seconds: float = RECONNECT_SECONDS,
-    time_limit_seconds: float = OPERATION_SECONDS_MAX,
+    time_limit_seconds: float = BROKER_REPLY_SECONDS_MAX,
 ) -> Never:
     """Connect to the broker and call ``serve`` with the connection; connect again whenever it ends, until cancelled.
 
     ``create_tls_context`` is called for each connection, because certificates may have been replaced.
-    ``on_disconnection`` is called with the reason when there is no connection, and not again while the reason stays
-    the same. Errors of ``serve`` other than a lost connection propagate.
+    While there is no connection, ``on_disconnection`` is called with the reason, and again whenever the reason changes.
+    Errors of ``serve`` other than a lost connection propagate.
     """
     reported_reason = ""
     while True:
@@ -243,8 +243,8 @@ async def keep_connected(
 async def run_together(*coroutines: Coroutine[None, None, None]) -> None:
     """Run several coroutines until the first of them ends, then cancel the remaining ones.
 
-    If the first one ended with an error, raise that error. If several ended with an error, every other error takes
-    precedence over a lost connection.
+    If the first one ended with an error, raise that error. If several ended with an error, raise a lost connection
+    only if there is no other error.
     """
     tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
     try:

@@ -12,7 +12,7 @@ from egm.staff.events import FilledForm, RulingForm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwardLocked:
-    """A controller's report that it has locked the amount of a claim, in minor units."""
+    """Event: a controller has locked the amount of a claim, in minor units."""
 
     claim_id: str = field(metadata=stored_as("claim"))
     amount_cents: int
@@ -20,14 +20,14 @@ class AwardLocked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressiveClaimClosed:
-    """A controller's report that it has recorded the payment of a claim, which closes the claim."""
+    """Event: a controller has recorded the payment of a claim, which closes the claim."""
 
     claim_id: str = field(metadata=stored_as("claim"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MysteryPrizeWonReport:
-    """A controller's report that a contribution of this machine has won a mystery level."""
+    """Event: a controller reports that a contribution of this machine has won a mystery level."""
 
     level_id: str = field(metadata=stored_as("level"))
     won_prize: Annotated[WonPrize, NOT_STORED] = field(metadata=stored_as("won"))

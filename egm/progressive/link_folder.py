@@ -23,19 +23,19 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from egm.errors import OperatorError
+from egm.medium_errors import find_medium_failure_code
+from egm.private_files import (
+    replace_private_file,
+    require_private_files,
+    sync_folder,
+    write_private_file,
+)
 from egm.progressive.certificates import convert_read_errors
 from egm.progressive.enrolment_data import (
     CertificateDetails,
     EnrolmentAnswer,
     EnrolmentError,
     compute_key_digest,
-)
-from egm.secret_files import (
-    find_medium_failure_code,
-    replace_private_file,
-    require_private_files,
-    sync_folder,
-    write_private_file,
 )
 from meters.entry import parse_json
 

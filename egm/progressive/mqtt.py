@@ -15,7 +15,7 @@ from egm.kernel.services import BackgroundService, MachineContext
 from egm.progressive import topics
 from egm.progressive.carrier import CarrierListener
 from egm.progressive.connection import (
-    OPERATION_SECONDS_MAX,
+    BROKER_REPLY_SECONDS_MAX,
     QOS_AT_LEAST_ONCE,
     QOS_AT_MOST_ONCE,
     RECONNECT_SECONDS,
@@ -45,7 +45,7 @@ class MqttCarrier:
         machine_id: str,
         *,
         retry_seconds: float = RECONNECT_SECONDS,
-        time_limit_seconds: float = OPERATION_SECONDS_MAX,
+        time_limit_seconds: float = BROKER_REPLY_SECONDS_MAX,
     ) -> None:
         """Create the transport for the machine with the serial number ``machine_id``.
 

@@ -26,9 +26,9 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from egm.links.screen.private_sockets import LOOPBACK_ADDRESS, is_same_token
+from egm.private_files import replace_private_file
 from egm.screen.audio.synthesis import encode_wave_file
 from egm.screen.controls import ACTION_BY_KEY_NAME, DIGIT_BY_KEY_NAME
-from egm.secret_files import replace_private_file
 
 #: Seconds without a message after which a browser's session ends, so that it needs a new token.
 SESSION_IDLE_SECONDS_MAX: Final = 30 * 60.0

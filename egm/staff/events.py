@@ -42,7 +42,7 @@ class KeySwitchChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuRequest:
-    """Event: open the service menu, by a key or from the screen."""
+    """Event: a person opens the service menu, by a key or from the screen."""
 
     key: str = "screen"
     person: str = ""
@@ -51,14 +51,14 @@ class MenuRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuMove:
-    """Event: continue the service menu on the screen of another player position."""
+    """Event: the service menu continues on the screen of another player position."""
 
     position_number: int = field(default=0, metadata=stored_as("position"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuClosed:
-    """Event: close the service menu; the event has the reason."""
+    """Event: the service menu must be closed; ``reason`` says why."""
 
     reason: str = field(metadata=stored_as("why"))
 
@@ -89,7 +89,7 @@ class InterventionRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceTest(Authorisation):
-    """Event: start a test of a device; each kind of test has its own parameters."""
+    """Event: a person starts a test of a device; each kind of test has its own parameters."""
 
     device: str = ""
     test_kind: Literal["print", "pay", "take", "light", "calibrate"] | None = field(

@@ -167,7 +167,7 @@ def build_ruling_details(machine: Machine, event: Event, **further_fields: Any) 
     ruling = event.read_payload(RulingForm)
     return {
         "machine": machine.identity.serial,
-        "place": ruling.location or machine.identity.operator_number,
+        "location": ruling.location or machine.identity.operator_number,
         "reason": ruling.reason,
         "persons": list_event_persons(machine, event),
         **further_fields,

@@ -20,8 +20,8 @@ class RulingDetails:
     """Base class of the entries about staff rulings: at which machine, where, why, and by whom."""
 
     machine: MachineSerialNumber
-    place: str
-    """The machine's number on the floor, or the place stated in the form."""
+    location: str = field(metadata=stored_as("place"))
+    """The machine's number on the floor, or the location stated in the form."""
     reason: NonBlankText
     persons: StaffNumbers
 

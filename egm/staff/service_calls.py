@@ -1,4 +1,4 @@
-"""Service calls, by which the player switches the candle (tower light) on, and the attendant key that ends them.
+"""Service calls: the player switches the candle (tower light) on; the attendant's key ends the call.
 
 An attendant at the machine answers the call with the key. If a fault is active that the key cannot clear, the key
 shows a notice.
@@ -29,7 +29,7 @@ def toggle_service_call(machine: Machine, _: Event) -> None:
 
 
 def show_fault_cannot_be_cleared(machine: Machine, _: Event) -> None:
-    """Show a notice that the attendant's key cannot clear the active fault.
+    """Show a notice that the attendant's key cannot clear the first active fault.
 
     The fault ends by itself when its cause is removed.
     """

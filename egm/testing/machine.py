@@ -252,7 +252,7 @@ def create_generator() -> RandomService:
     personalization = Personalization(
         product="test", version="1", machine_serial="TEST-1", instance=1, boot_counter=1
     )
-    policy = ReseedPolicy(fresh_input_each_step=False)
+    policy = ReseedPolicy(fresh_input_each_request=False)
     return _GeneratorTestedOnce.start(
         personalization=personalization, sources=[RepeatableEntropySource()], policy=policy, clock=lambda: 0
     )

@@ -45,7 +45,7 @@ from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
 
 #: Attempts to find a free number before its source counts as broken; by chance one number in 10^12 collides.
-_FREE_NUMBER_TRIES: Final = 100
+_FREE_NUMBER_ATTEMPTS_MAX: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -430,14 +430,14 @@ class TicketDesk:
         None, and the machine pays by hand. The next call continues after the numbers already tried. Raises
         :class:`TicketOrderError` if the machine's own random source repeats numbers, because it is then broken.
         """
-        for _ in range(_FREE_NUMBER_TRIES):
+        for _ in range(_FREE_NUMBER_ATTEMPTS_MAX):
             enrolment = self._store.increment_sequence(self._issuer.serial)
             number = self._create_number(kind, enrolment)
             if number is None or self._store.find_ticket(number) is None:
                 return number
         if enrolment is not None:
             return None
-        raise TicketOrderError(f"no unused ticket number was found in {_FREE_NUMBER_TRIES} tries")
+        raise TicketOrderError(f"no unused ticket number was found in {_FREE_NUMBER_ATTEMPTS_MAX} tries")
 
     def _find_redemption_refusal(self, record: TicketRecord) -> TicketRefusal | None:
         """Return why this machine may not redeem the ticket, or None."""

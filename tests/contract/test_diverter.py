@@ -5,8 +5,8 @@ from importlib.resources import files
 
 import pytest
 
+from egm.app.player_position import PlayerPosition
 from egm.app.ports import PositionDevices
-from egm.app.station import PlayerStation
 from egm.config.cabinet_file import StateFolder
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.interface import DeviceFault
@@ -33,14 +33,14 @@ def test_coins_fall_into_the_box_when_the_hopper_is_full_or_absent(tmp_path, dev
         driver = CctalkCoinDriver("coin", rig.serial_line(), rig.sink, room.device_ledgers.coin_ledger)
         state = StateFolder(tmp_path / "state")
         state.create_private_folders()
-        station = PlayerStation(room.machine, {}, state, lambda *_: None, lambda: None)
-        station.devices, station.engine = (
+        player_position = PlayerPosition(room.machine, {}, state, lambda *_: None, lambda: None)
+        player_position.devices, player_position.engine = (
             PositionDevices(
                 drivers=(driver,), kind_by_device_name={"coin": "coin_acceptor"}, coin_acceptor=driver
             ),
             room.engine,
         )
-        room.engine._on_change = lambda: station._update_devices(station.build_snapshot())
+        room.engine._on_change = lambda: player_position._update_devices(player_position.build_snapshot())
         rig.start(driver)
         room.boot()
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")

@@ -235,7 +235,7 @@ def test_the_remainder_of_a_failed_hoppers_payout_becomes_a_hand_pay(tmp_path, t
         paid_cents = 100 * (rig.list_events(PayoutProgress)[-1].paid_coins if at_coin else 0)
         assert room.journal.balance_cents("out:hopper") == paid_cents
         assert room.machine.memory.get(MoneyKey.PAY_OUT) is None
-        in_dispute = [amount.set_aside_cents for amount in list_disputed_amounts(room.machine).values()]
+        in_dispute = [amount.reserved_cents for amount in list_disputed_amounts(room.machine).values()]
         by_hand = room.machine.memory.get(MoneyKey.HANDPAY)
         if at_coin:
             assert in_dispute == [2000 - paid_cents]

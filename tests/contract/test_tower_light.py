@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from test_io_boards import BoardRig
 
+from egm.app.player_position import PlayerPosition
 from egm.app.ports import PositionDevices
-from egm.app.station import PlayerStation
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
@@ -57,22 +57,22 @@ def close_main_door(room):
 
 
 def connect(room, board, folder):
-    """Connect a position with its station; ``board`` is the driver of its I/O board, or None."""
+    """Connect a position; ``board`` is the driver of its I/O board, or None."""
     state = StateFolder(folder)
     state.create_private_folders()
-    station = PlayerStation(room.machine, {}, state, lambda *_: None, lambda: None)
+    player_position = PlayerPosition(room.machine, {}, state, lambda *_: None, lambda: None)
     room.machine.screen_outbox = room.hands
     drivers, kinds = ((), {}) if board is None else ((board,), {"io": "io_board"})
-    station.devices, station.engine = (
+    player_position.devices, player_position.engine = (
         PositionDevices(drivers=drivers, kind_by_device_name=kinds, io_board=board),
         room.engine,
     )
     number = room.machine.position.number
     room.machine.component(RunningPositions).position_by_number[number] = RunningPosition(
-        engine=room.engine, submit_event=room.engine.handle, build_snapshot=station.build_snapshot, update_tower_light_and_bell=station._update_tower_light_and_bell,
+        engine=room.engine, submit_event=room.engine.handle, build_snapshot=player_position.build_snapshot, update_tower_light_and_bell=player_position._update_tower_light_and_bell,
         has_own_io_board=board is not None,
     )  # fmt: skip
-    room.engine._on_change = station.process_change
+    room.engine._on_change = player_position.process_change
 
 
 def read_tower_after(folder, *happenings):

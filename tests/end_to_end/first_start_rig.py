@@ -105,7 +105,7 @@ class Setting:
 
         async def life():
             task = asyncio.ensure_future(process.run())
-            while not process._stations or process._first_engine.state is State.SELF_TEST:
+            while not process._positions or process._first_engine.state is State.SELF_TEST:
                 await asyncio.wait({task}, timeout=0.02)
                 assert not task.done(), task.exception()
             faults = {

@@ -12,7 +12,7 @@ from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from egm.profiles.profile import AwardOddsRules
 from paytables import AnalysisDepth, analyse, list_library_games, load_game
-from paytables.odds import ONTARIO_LIMITS, OddsLimits, list_awards, list_awards_to_disclose
+from paytables.odds import DEFAULT_ODDS_LIMITS, OddsLimits, list_awards, list_awards_to_disclose
 from tools.cli import main
 
 GAME = Path(__file__).parents[1] / "vectors" / "long-odds.toml"
@@ -25,7 +25,8 @@ def test_long_odds_of_top_and_other_awards_are_reported():
     first, second = analyse(load_game(GAME), AnalysisDepth.PRIZES).bets
     reported_odds = {
         bet.bet: [
-            (a.name, a.one_in, a.is_top) for a in list_awards_to_disclose(list_awards(bet), ONTARIO_LIMITS)
+            (a.name, a.one_in, a.is_top)
+            for a in list_awards_to_disclose(list_awards(bet), DEFAULT_ODDS_LIMITS)
         ]
         for bet in (first, second)
     }

@@ -251,7 +251,7 @@ class TestPolicy:
 
     @pytest.mark.requirement("B-04")
     def test_background_cycling_changes_the_idle_state_and_draws_its_own_intervals(self) -> None:
-        service = start(policy=ReseedPolicy(cycle_min_ms=5, cycle_max_ms=50, fresh_input_each_step=False))
+        service = start(policy=ReseedPolicy(cycle_min_ms=5, cycle_max_ms=50, fresh_input_each_request=False))
         states, pauses = set(), set()
         for _ in range(200):
             pauses.add(service.cycle())

@@ -28,7 +28,7 @@ class TestBoots:
         monkeypatch.setattr(
             rng.service, "run_self_test", tuple
         )  # a thousand times the same would only take long
-        policy = ReseedPolicy(fresh_input_each_step=False)
+        policy = ReseedPolicy(fresh_input_each_request=False)
         sequences = set()
         for boot in range(1000):
             personalization = replace(WHO, boot_counter=boot)
@@ -38,7 +38,7 @@ class TestBoots:
         assert len(sequences) == 1000
 
     def test_the_same_personalization_with_a_repeating_source_repeats_the_sequence(self) -> None:
-        policy = ReseedPolicy(fresh_input_each_step=False)
+        policy = ReseedPolicy(fresh_input_each_request=False)
         twins = [start(sources=[Repeating()], policy=policy) for _ in range(2)]
         assert sequence(twins[0]) == sequence(twins[1])
 
@@ -48,7 +48,7 @@ class TestBoots:
         [{"product": "p"}, {"version": "2"}, {"machine_serial": "A2"}, {"instance": 1}, {"boot_counter": 2}],
     )
     def test_each_part_of_the_personalization_changes_the_sequence(self, changes: dict[str, object]) -> None:
-        policy = ReseedPolicy(fresh_input_each_step=False)
+        policy = ReseedPolicy(fresh_input_each_request=False)
         first_service = start(sources=[Repeating()], policy=policy)
         second_service = start(sources=[Repeating()], policy=policy, personalization=replace(WHO, **changes))
         assert sequence(first_service) != sequence(second_service)
@@ -70,7 +70,7 @@ class TestBoots:
     @pytest.mark.requirement("B-05")
     def test_carried_over_output_changes_the_sequence(self) -> None:
         carried = start().build_carry_over()
-        policy = ReseedPolicy(fresh_input_each_step=False)
+        policy = ReseedPolicy(fresh_input_each_request=False)
         without = start(sources=[Repeating()], policy=policy)
         with_it = start(sources=[Repeating()], policy=policy, carry_over=carried)
         assert sequence(without) != sequence(with_it)
@@ -105,7 +105,7 @@ class TestCopies:
         assert sequence(service) != first
 
     def test_without_fresh_input_two_copies_of_one_memory_state_repeat(self) -> None:
-        service = start(policy=ReseedPolicy(fresh_input_each_step=False))
+        service = start(policy=ReseedPolicy(fresh_input_each_request=False))
         snapshot = copy.deepcopy(service._drbg)
         first = sequence(service)
         service._drbg = snapshot

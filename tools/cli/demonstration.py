@@ -15,7 +15,7 @@ from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.errors import OperatorError
 from egm.people import Person, PinRefusedError, Role, Roster, check_pin_is_permitted
 from egm.people.demonstration import DEMONSTRATION_ENROLLER, DEMONSTRATION_FILE_NAME
-from egm.secret_files import write_private_file
+from egm.private_files import write_private_file
 from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.storage import DiskStorage
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from paytables import Analysis, BetAnalysis, Game
 from paytables.analysis import PrizeFigures
-from paytables.odds import ONTARIO_LIMITS, OddsLimits
+from paytables.odds import DEFAULT_ODDS_LIMITS, OddsLimits
 from paytables.wording import format_count
 from tools.cli.tables import Column, Columns, Table, build_facts_table, show
 from tools.cli.terminal import echo
@@ -25,7 +25,7 @@ _CONFIDENCE_BANDS_LEGEND: Final = (
 )
 
 
-def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> None:
+def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = DEFAULT_ODDS_LIMITS) -> None:
     """Print the PAR sheet of a game.
 
     Awards with odds beyond ``limits`` are listed, because these odds must be displayed to the player.

@@ -14,8 +14,8 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.own_entries import ActiveFault
 from egm.people import RecordedRoster, Roster
 from egm.people.recorded_roster import ROSTER_STATE_KEY
+from egm.private_files import sync_folder
 from egm.record_codec import to_json
-from egm.secret_files import sync_folder
 from egm.staff.entries import ROSTER_CARRIED_OVER, ROSTER_RENEWED, RosterCarried, RosterRenewed
 from egm.staff.service.sign_in import STAFF_ROSTER_FAULT
 from meters import Journal, Transaction

@@ -18,7 +18,7 @@ from typing import Any, Final
 import click
 
 from egm.errors import OperatorError
-from egm.secret_files import write_private_file
+from egm.private_files import write_private_file
 from egm.terminal import echo
 from egm.verify.manifest import create_signing_key, format_public_key, read_signing_key
 from tools.image import deb, slot

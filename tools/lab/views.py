@@ -20,7 +20,7 @@ from egm.progressive.pools import ProgressivePools
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import View
 from paytables import Analysis, AnalysisDepth, Game, analyse
-from paytables.odds import ONTARIO_LIMITS
+from paytables.odds import DEFAULT_ODDS_LIMITS
 
 #: The value of a credit in every picture.
 UNIT_CENTS: Final = 25
@@ -42,7 +42,7 @@ def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
         tuple(game.denominations_cents),
         lowest_return,
         ProgressivePools(),
-        long_odds=list_long_odds(bets, ONTARIO_LIMITS),
+        long_odds=list_long_odds(bets, DEFAULT_ODDS_LIMITS),
         bet_chances=list_bet_chances(bets),
         return_percent_by_spot_group=list_return_percents(game, bets),
     )

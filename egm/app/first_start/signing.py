@@ -36,7 +36,7 @@ from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, P
 from egm.kernel.timekeeping import ClockEvidence, find_clock_doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded_roster, read_recorded_roster
 from egm.people.wrong_pins import WrongPin, edit_wrong_pins, is_locked_at_terminals
-from egm.secret_files import replace_private_file
+from egm.private_files import replace_private_file
 from egm.staff.page_texts import (
     BACK_ACTION,
     build_local_text,

@@ -17,11 +17,11 @@ from egm.app.first_start.probing import FoundDevice, probe_serial_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
+from egm.medium_errors import find_medium_failure_code
 from egm.people import Permission, Person, PinRefusedError, Role, Roster, check_pin_is_permitted
 from egm.people.pins import PinDigest
 from egm.profiles import list_profile_ids, load_profile
 from egm.progressive.enrolment_data import EnrolmentError
-from egm.secret_files import find_medium_failure_code
 from egm.staff.form import FieldError, FieldKind, FormField
 from egm.staff.page_texts import (
     BACK_ACTION,

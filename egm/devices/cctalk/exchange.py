@@ -19,11 +19,11 @@ from egm.devices.interface import DeviceIdentified, FaultCode
 from egm.devices.line import LineSettings
 
 CCTALK_LINE_SETTINGS: Final = LineSettings(baud_rate=9600)
-#: Attempts at a query without a reply.
-_QUERY_TRIES: Final = 3
-#: A device that replies to other queries has failed once a required query got no reply this many times in a row.
+#: Attempts at a query before its reply counts as missing.
+_QUERY_ATTEMPTS_MAX: Final = 3
+#: If a device replies to other queries but not to a required one this many times in a row, it counts as failed.
 _MISSING_REPLIES_UNTIL_FAILURE: Final = 5
-#: Queries that a device need not support, or whose refusal its driver handles itself.
+#: Queries and commands that a device need not support, or whose missing reply its driver handles itself.
 _OPTIONAL_QUERIES: Final = frozenset(
     {
         Header.COIN_ID,
@@ -35,8 +35,7 @@ _OPTIONAL_QUERIES: Final = frozenset(
         Header.DISPENSE,
     }
 )
-#: Interval at which settings are sent again, because no ccTalk device reports that it has lost them; also the interval
-#: of the queries for a hopper's level.
+#: Interval at which settings are sent again, because no ccTalk device reports that it has lost them.
 SETTINGS_RENEWAL_SECONDS: Final = 5.0
 
 
@@ -47,12 +46,12 @@ class CctalkDriver(LineDriver[CctalkFrame]):
     """
 
     address: int = 0
-    _missing_replies_by_query: dict[Header, int] | None = None
+    _missing_reply_count_by_query: dict[Header, int] | None = None
     """How often in a row each query got no reply while the device replied to other queries."""
 
     def _handle_lost_line(self, reason: str) -> None:
         """Report that the device or its line is lost, and reset the counts of missing replies."""
-        self._missing_replies_by_query = None
+        self._missing_reply_count_by_query = None
         super()._handle_lost_line(reason)
 
     def _is_reply_to_this_driver(self, message: CctalkFrame) -> bool:
@@ -63,13 +62,15 @@ class CctalkDriver(LineDriver[CctalkFrame]):
             and message.header == Header.REPLY
         )
 
-    async def _query(self, header: Header, data: bytes = b"", *, tries: int = _QUERY_TRIES) -> bytes | None:
-        """Send a query to the device and return the data of its reply; None if no reply comes in ``tries`` attempts.
+    async def _query(
+        self, header: Header, data: bytes = b"", *, attempts_max: int = _QUERY_ATTEMPTS_MAX
+    ) -> bytes | None:
+        """Send a query to the device and return the data of its reply; None if ``attempts_max`` attempts got no reply.
 
-        Use ``tries=1`` for a command that must not be executed twice. Bytes received earlier are discarded first,
-        because a reply does not name its query.
+        Use ``attempts_max=1`` for a command that must not be executed twice. Bytes received earlier are discarded
+        first, because a reply does not name its query.
         """
-        for _ in range(tries):
+        for _ in range(attempts_max):
             async with self._line.bus_lock:
                 await self._line.read(0)
                 self._reader = FrameReader(self._cutter)
@@ -77,27 +78,27 @@ class CctalkDriver(LineDriver[CctalkFrame]):
             if replies:
                 self._handle_query_reply(header)
                 return replies[-1].data
-        self._handle_missing_query_reply(header, tries)
+        self._handle_missing_query_reply(header, attempts_max)
         return None
 
-    def _handle_missing_query_reply(self, header: Header, tries: int) -> None:
-        """Count a required query that got no reply in ``tries`` attempts, if the device replies to other queries.
+    def _handle_missing_query_reply(self, header: Header, attempts_max: int) -> None:
+        """Count a required query that got no reply in any attempt, if the device replies to other queries.
 
-        After several in a row, raise a device failure.
+        After several such queries in a row, raise a device failure.
         """
-        # The device replies to other queries if only these attempts are unanswered. If earlier queries are unanswered
-        # too, it replies to nothing, and the base class reports the line as lost.
-        if header in _OPTIONAL_QUERIES or self._unanswered_query_count != tries:
+        # The base class counts each attempt as a query. If it has counted only the attempts at this query, the
+        # device replies to other queries. If not, it replies to nothing, and the base class reports it as lost.
+        if header in _OPTIONAL_QUERIES or self._unanswered_query_count != attempts_max:
             return
-        self._missing_replies_by_query = self._missing_replies_by_query or {}
-        self._missing_replies_by_query[header] = self._missing_replies_by_query.get(header, 0) + 1
-        if self._missing_replies_by_query[header] >= _MISSING_REPLIES_UNTIL_FAILURE:
+        self._missing_reply_count_by_query = self._missing_reply_count_by_query or {}
+        self._missing_reply_count_by_query[header] = self._missing_reply_count_by_query.get(header, 0) + 1
+        if self._missing_reply_count_by_query[header] >= _MISSING_REPLIES_UNTIL_FAILURE:
             self._set_driver_fault(FaultCode.FAILURE, _describe_missing_reply(header))
 
     def _handle_query_reply(self, header: Header) -> None:
         """Reset the count of missing replies to this query, and clear the fault raised because of them."""
-        if self._missing_replies_by_query is not None:
-            self._missing_replies_by_query.pop(header, None)
+        if self._missing_reply_count_by_query is not None:
+            self._missing_reply_count_by_query.pop(header, None)
         if self._faults_found_by_driver.get(FaultCode.FAILURE) == _describe_missing_reply(header):
             self._set_driver_fault(FaultCode.FAILURE, None)
 

@@ -26,7 +26,7 @@ from typing import Final
 
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import Header, HopperStatus
-from egm.devices.cctalk.exchange import SETTINGS_RENEWAL_SECONDS, CctalkDriver
+from egm.devices.cctalk.exchange import CctalkDriver
 from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, OrderTimer
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import AmountDisputed, EventSink, FaultCode, PayoutFinished, PayoutProgress
@@ -39,6 +39,8 @@ COINS_PER_PAYOUT_ORDER_MAX: Final = 255
 PAYOUT_ORDER_REFUSED_SECONDS_MAX: Final = 10.0
 #: How long a hopper may run without paying a coin before it is stopped. Hoppers stop by themselves earlier.
 SECONDS_WITHOUT_COIN_UNTIL_STOP: Final = 20.0
+#: Interval of the queries for the hopper's level.
+_LEVEL_QUERY_INTERVAL_SECONDS: Final = 5.0
 #: The byte that disarms a hopper.
 _HOPPER_DISABLE_DATA: Final = b"\x00"
 #: The lifetime counter counts modulo this number.
@@ -180,7 +182,7 @@ class CctalkHopperDriver(CctalkDriver):
         if await self._send_command(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ENABLE_BYTE,))):
             self._may_be_paying = True
             await self._query(
-                Header.DISPENSE, (self._serial or b"") + bytes((record.ordered_coins,)), tries=1
+                Header.DISPENSE, (self._serial or b"") + bytes((record.ordered_coins,)), attempts_max=1
             )
 
     async def _advance_ordered_payout(
@@ -294,7 +296,7 @@ class CctalkHopperDriver(CctalkDriver):
         now = asyncio.get_running_loop().time()
         if self._next_level_query_at is None or now < self._next_level_query_at:
             return
-        self._next_level_query_at = now + SETTINGS_RENEWAL_SECONDS
+        self._next_level_query_at = now + _LEVEL_QUERY_INTERVAL_SECONDS
         reply = await self._query(Header.PAYOUT_HIGH_LOW_STATUS)
         if reply is None:
             self._is_full, self._next_level_query_at = False, None

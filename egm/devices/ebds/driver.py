@@ -47,9 +47,9 @@ from egm.devices.line import LineSettings, SerialLine
 
 #: Number of identification queries after which an acceptor that has not identified itself is not queried again in this
 #: session.
-_IDENTIFY_TRIES: Final = 3
+_IDENTIFY_ATTEMPTS_MAX: Final = 3
 #: Attempts to read a row of the note table.
-_NOTE_QUERY_TRIES: Final = 2
+_NOTE_QUERY_ATTEMPTS_MAX: Final = 2
 #: Settings of an EBDS line.
 EBDS_LINE_SETTINGS: Final = LineSettings(baud_rate=9600, data_bits=7, parity="E", stop_bits=1)
 
@@ -91,8 +91,8 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         self._ack_number = 0
         self._last_status_bits = AcceptorStatusBits(0)  # the acceptor's last status bits
         self._are_replies_current = False  # whether replies certainly belong to this session
-        self._identify_tries_left = _IDENTIFY_TRIES
-        self._note_query_tries_left = _NOTE_QUERY_TRIES
+        self._identify_attempts_left = _IDENTIFY_ATTEMPTS_MAX
+        self._note_query_attempts_left = _NOTE_QUERY_ATTEMPTS_MAX
 
     def _reset_device_state(self) -> None:
         """Clear the acceptor's status and settings of the last session.
@@ -101,8 +101,8 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         """
         self._last_status_bits = AcceptorStatusBits(0)
         self._are_replies_current = False
-        self._identify_tries_left = _IDENTIFY_TRIES
-        self._note_query_tries_left = _NOTE_QUERY_TRIES
+        self._identify_attempts_left = _IDENTIFY_ATTEMPTS_MAX
+        self._note_query_attempts_left = _NOTE_QUERY_ATTEMPTS_MAX
         stored_ack_number = self._escrow.exchange_progress
         if stored_ack_number is not None:
             self._ack_number = stored_ack_number
@@ -110,8 +110,8 @@ class EbdsDriver(BillDriver[EbdsFrame]):
     # ------------------------------------------------------------ the cycle
     async def _run_cycle(self) -> None:
         """Run one cycle: identify the acceptor, then poll it with the notes to accept and the escrow decision."""
-        if self._are_replies_current and self._identify_tries_left:
-            self._identify_tries_left -= 1
+        if self._are_replies_current and self._identify_attempts_left:
+            self._identify_attempts_left -= 1
             await self._query(AuxiliaryCommand(self._ack_number, AuxiliaryCommandCode.ACCEPTOR_TYPE))
         command = (
             self._update_escrow_command(self._ack_number)
@@ -136,13 +136,13 @@ class EbdsDriver(BillDriver[EbdsFrame]):
 
     async def _query_value(self, poll: EbdsPoll, note_code: int) -> None:
         """Query the value of a note code: row ``note_code`` of the acceptor's note table."""
-        if self._note_query_tries_left:
-            self._note_query_tries_left -= 1
+        if self._note_query_attempts_left:
+            self._note_query_attempts_left -= 1
             await self._query(NoteQuery(poll, note_code))
         else:
             self._store_reported_value(note_code, None)
         if self._value_check.next_channel_to_query != note_code:
-            self._note_query_tries_left = _NOTE_QUERY_TRIES
+            self._note_query_attempts_left = _NOTE_QUERY_ATTEMPTS_MAX
 
     async def _query(self, query: EbdsPoll | NoteQuery | AuxiliaryCommand) -> None:
         """Send a query to the acceptor and process the replies; a repeated reply is skipped."""
@@ -153,7 +153,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
                 continue  # the repeat of a reply that was processed
             match message:
                 case IdentificationText():
-                    self._identify_tries_left = 0
+                    self._identify_attempts_left = 0
                     self._emit(DeviceIdentified(device=self.name, identity=message.text))
                 case NoteTableRow(status=status):
                     if isinstance(query, NoteQuery) and message.row_index == query.row_index:

@@ -51,7 +51,7 @@ _HOLD_REPEAT_INTERVAL_SECONDS: Final = 4.0
 #: Interval of resets for an acceptor in a fault that it cannot leave by itself.
 _RESET_INTERVAL_SECONDS: Final = 3.0
 #: Attempts at a query that an acceptor need not support.
-_OPTIONAL_QUERY_TRIES: Final = 3
+_OPTIONAL_QUERY_ATTEMPTS_MAX: Final = 3
 #: Interval of queries while the acceptor is idle.
 _IDLE_POLL_SECONDS: Final = 0.2
 #: Interval of queries while an item moves.
@@ -150,7 +150,7 @@ class Id003Driver(BillDriver[Id003Frame]):
                 case CurrencyTable(rows=rows):
                     self._store_currency_table({row.note_code: _build_reported_value(row) for row in rows})
                 case SoftwareVersionReply(text=text):
-                    self._query_counts[Id003Command.VERSION] = _OPTIONAL_QUERY_TRIES
+                    self._query_counts[Id003Command.VERSION] = _OPTIONAL_QUERY_ATTEMPTS_MAX
                     self._emit(DeviceIdentified(device=self.name, identity=text))
                 case _:  # an acknowledgement, or an invalid reply
                     pass
@@ -216,7 +216,7 @@ class Id003Driver(BillDriver[Id003Frame]):
 
         An acceptor that does not reply to these queries receives its settings nevertheless.
         """
-        if self._query_counts[Id003Command.VERSION] < _OPTIONAL_QUERY_TRIES:
+        if self._query_counts[Id003Command.VERSION] < _OPTIONAL_QUERY_ATTEMPTS_MAX:
             self._query_counts[Id003Command.VERSION] += 1
             return Id003Frame(Id003Command.VERSION)
         return self._take_due_values_query()
@@ -228,7 +228,7 @@ class Id003Driver(BillDriver[Id003Frame]):
         """
         if self._value_check.are_all_channels_queried:
             return None
-        if self._query_counts[Id003Command.CURRENCY] < _OPTIONAL_QUERY_TRIES:
+        if self._query_counts[Id003Command.CURRENCY] < _OPTIONAL_QUERY_ATTEMPTS_MAX:
             self._query_counts[Id003Command.CURRENCY] += 1
             return Id003Frame(Id003Command.CURRENCY)
         self._store_currency_table(dict.fromkeys(self._cents_by_note_code))

@@ -19,7 +19,7 @@ ITHACA_LINE_SETTINGS: Final = LineSettings(baud_rate=9600)
 
 
 class IthacaDriver(PrinterDriver[StatusByte]):
-    """A :class:`~egm.devices.interface.TicketPrinter` driven line by line."""
+    """A :class:`~egm.devices.interface.TicketPrinter` without templates: the driver sends it lines of text."""
 
     def __init__(
         self,
@@ -27,13 +27,13 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         line: SerialLine,
         sink: EventSink,
         ledger: PrintLedger,
-        lines_by_template: Mapping[str, Sequence[str]],
+        text_lines_by_template: Mapping[str, Sequence[str]],
     ) -> None:
-        """Create the driver. ``lines_by_template`` maps template names to lines such as ``"AMOUNT {amount}"``."""
+        """Create the driver. ``text_lines_by_template`` maps template names to lines such as ``"AMOUNT {amount}"``."""
         super().__init__(
             name, line, sink, cutter=codec.cut_status_byte, protocol=codec.ITHACA_PROTOCOL, ledger=ledger
         )
-        self._lines_by_template = dict(lines_by_template)
+        self._text_lines_by_template = dict(text_lines_by_template)
 
     def _build_print_command(self, job: TicketJob) -> bytes:
         """Return the bytes that print a ticket by its template.
@@ -41,9 +41,9 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         Raises ValueError for an unknown template, a missing field, or a text or bar code that cannot be
         printed.
         """
-        template_lines = self._lines_by_template.get(job.template)
+        template_lines = self._text_lines_by_template.get(job.template)
         if template_lines is None:
-            template_names = ", ".join(sorted(self._lines_by_template))
+            template_names = ", ".join(sorted(self._text_lines_by_template))
             raise ValueError(
                 f"{self.name}: there is no ticket template {job.template!r}; expected one of {template_names}"
             )
@@ -65,5 +65,5 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         )
 
     async def _discard_printer_job(self) -> None:
-        """Discard the data sent to the printer, and its report that a bar code was printed."""
+        """Make the printer discard the data of the job, and clear its flag that a bar code was printed."""
         self._line.write(CancelPrintJob().encode())

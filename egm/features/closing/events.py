@@ -21,7 +21,7 @@ class ClosingEvent(EventName):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosingAnnouncementForm(FilledForm):
-    """The form with which staff announce the closing of the tables: the minutes until their last rounds begin."""
+    """A form with which staff announce the closing of the tables: the minutes until their last rounds begin."""
 
     minutes: int = 0
 

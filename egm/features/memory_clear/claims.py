@@ -232,13 +232,15 @@ def _claim_ruling(book: ClaimBook, state_name: str) -> None:
     It is carried over, and then posted from the credit that is reserved for it.
     """
     ruling, position = book.read_record(DisputedAmountRuling, state_name), parse_position(state_name)
-    credit_account, held_cents = f"credit:{position}:cashable", ruling.disputed_amount.set_aside_cents
-    book.claimed_credit_cents[credit_account] += held_cents
+    credit_account, reserved_cents = f"credit:{position}:cashable", ruling.disputed_amount.reserved_cents
+    book.claimed_credit_cents[credit_account] += reserved_cents
     disputed_amount_name = format_state_name(position, MoneyKey.DISPUTED_AMOUNT) + ruling.disputed_amount.id
     state = book.remove_values(state_name, disputed_amount_name)
     claim_id = f"ruling:{position}"
-    funding_transfers = (Transfer(CARRIED_OVER_ACCOUNT, credit_account, held_cents),) if held_cents else ()
-    details: dict[str, JSON] = {"id": ruling.disputed_amount.id, "held_cents": held_cents}
+    funding_transfers = (
+        (Transfer(CARRIED_OVER_ACCOUNT, credit_account, reserved_cents),) if reserved_cents else ()
+    )
+    details: dict[str, JSON] = {"id": ruling.disputed_amount.id, "held_cents": reserved_cents}
     book.add_claim(
         ClearanceClaim(
             claim_id,

@@ -36,7 +36,7 @@ class TournamentEvent(EventName):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntrySaleForm(FilledForm):
-    """The form with which an attendant sells a participant an entry; it confirms that the fee was received.
+    """A form with which an attendant sells a participant an entry; it confirms that the fee was received.
 
     ``first_round_start`` says whether the entry's first round starts at this position now (``here``) or ``later``.
     """
@@ -49,7 +49,7 @@ class EntrySaleForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundStartForm(FilledForm):
-    """The form with which an attendant gives this player position the points for a round of an entry.
+    """A form with which an attendant gives this player position the points for a round of an entry.
 
     The round is the entry's next one, or one that was interrupted and is repeated.
     """
@@ -61,7 +61,7 @@ class RoundStartForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundEndForm(FilledForm):
-    """The form with which staff end the round at this player position early, with the reason."""
+    """A form with which staff end the round at this player position early, with the reason."""
 
     status: Literal["interrupted", "failed"] | None = None
     reason: str = ""
@@ -69,14 +69,14 @@ class RoundEndForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryVoidForm(RulingForm):
-    """The form with which staff declare an entry void, so that its fee is refunded."""
+    """A form with which staff declare an entry void, so that its fee is refunded."""
 
     entry_number: int = field(default=0, metadata=stored_as("entry"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizePaymentForm(FilledForm):
-    """The form with which staff record that they have handed over the prize of an entry to its participant."""
+    """A form with which staff record that they have handed over the prize of an entry to its participant."""
 
     entry_number: int = field(default=0, metadata=stored_as("entry"))
     participant_number: str = field(default="", metadata=stored_as("participant"))

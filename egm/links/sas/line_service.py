@@ -48,7 +48,7 @@ from egm.links.sas.ports import open_port
 from egm.links.sas.readout_builder import MeterReadingCache, ReadoutBuilder
 from egm.links.sas.wire import LenientFraming, LongPoll, WakeupBitFraming
 from egm.money.entries import BILL_IN
-from egm.secret_files import replace_private_file, replace_transient_file
+from egm.private_files import replace_private_file, replace_transient_file
 
 #: The number of last journal entries that are searched at start for exceptions not received by the host.
 #:

@@ -1,7 +1,7 @@
 """Sockets and access tokens in the state folder, accessible to the machine's user.
 
 If the run folder is shared with the screens' group, that group has access too, and nobody else
-(:mod:`egm.secret_files`).
+(:mod:`egm.private_files`).
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
-from egm.secret_files import replace_private_file, share_with_screens
+from egm.private_files import replace_private_file, share_with_screens
 from egm.unix_sockets import open_socket_address
 
 #: The address on which the browser screen listens: this computer only.

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from egm.secret_files import replace_transient_file, share_with_screens
+from egm.private_files import replace_transient_file, share_with_screens
 
 
 @dataclass(frozen=True, slots=True)

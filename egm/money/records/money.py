@@ -144,8 +144,8 @@ class DispensedCoins:
     """Coins that left the hopper before its payout was abandoned, and that are not posted yet."""
 
     id: str
-    payment_method: Literal["coins"] = field(metadata=stored_as("way"))
-    """The payment method of the cash-out: coins."""
+    payout_method: Literal["coins"] = field(metadata=stored_as("way"))
+    """The payout method of the cash-out: coins."""
     amount_cents: int
     """The amount ordered from the hopper, in minor units."""
     ordered_coins: int = field(metadata=stored_as("coins"))

@@ -19,7 +19,7 @@ from egm.screen.theme import mix_colours, parse_colour
 
 #: Width and height of the card, in units.
 _CARD_SIZE: Final = (196.0, 274.0)
-#: Height above and below a telephone's card for its edge, the odds and the options.
+#: In the layout of a telephone: the height kept free above and below the card, for its edge, the odds and the options.
 _HEIGHT_AROUND_CARD_ON_TELEPHONE: Final = 290.0
 #: Width and height of a previous card, in units.
 _PREVIOUS_CARD_SIZE: Final = (50.0, 70.0)
@@ -48,9 +48,10 @@ def draw_double_up(
     )
     if context.view.reduced_motion:
         progress = 1.0 if progress > 0.5 else 0.0
-    turned_share = ease_in_out(clamp_to_unit_interval(progress * 1.25))
+    # The card has turned after four fifths of the time, so that the player sees it before the result.
+    turn_progress = ease_in_out(clamp_to_unit_interval(progress * 1.25))
     _draw_double_up_felt(context, step.previous_cards)
-    _draw_turning_card(context, step.drawn_card if turned_share >= 0.5 else "", turned_share)
+    _draw_turning_card(context, step.drawn_card if turn_progress >= 0.5 else "", turn_progress)
     called_text = context.texts.translate(f"decide.{step.called_option}")
     x, y, w, h = context.layout.game_field
     style = TextStyle("strong", "lead", "text")
@@ -117,14 +118,14 @@ def _choose_card_scale(context: DrawingContext) -> float:
     return 1.0 if not context.layout.is_telephone else min(0.7, height_max / _CARD_SIZE[1])
 
 
-def _draw_turning_card(context: DrawingContext, face: str, turned_share: float) -> None:
+def _draw_turning_card(context: DrawingContext, face: str, turn_progress: float) -> None:
     """Draw the double-up card in the middle of the field while it is turned over.
 
-    ``turned_share`` is the progress: the card gets narrower and then wider again.
+    ``turn_progress`` is from 0 to 1: the card gets narrower and then wider again.
     """
     x, y, w, _ = context.layout.game_field
     full_width, height = (length * _choose_card_scale(context) for length in _CARD_SIZE)
-    frame = round(abs(math.cos(turned_share * math.pi)) * 12)
+    frame = round(abs(math.cos(turn_progress * math.pi)) * 12)
     width = max(10.0, full_width * frame / 12)
     card_rect: Rect = (x + w / 2 - width / 2, y + 40, width, height)
     context.painter.draw_cached_picture(("card", face), card_rect, partial(_render_card_face, face=face))

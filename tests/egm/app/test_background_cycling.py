@@ -30,7 +30,7 @@ def test_the_machine_cycles_its_generator_while_nobody_plays(tmp_path, credit_ce
         for _ in range(600):  # 30 seconds; a cycle takes at most one and a half
             await asyncio.sleep(0.05)
             assert not running.done()
-            if process._stations and process._first_machine.random_service is not None:
+            if process._positions and process._first_machine.random_service is not None:
                 cycles = int(process._first_machine.random_service.read_statistics()["cycles"])
                 if cycles_before is None:
                     if credit_cents:

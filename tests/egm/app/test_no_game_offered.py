@@ -29,7 +29,7 @@ def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_p
     seen, after_key = [], []
 
     async def look(_):
-        seen.append(process._stations[0].build_snapshot())
+        seen.append(process._positions[0].build_snapshot())
         refusal_reasons = [
             e.record["reason"] for e in process._first_machine.journal.entries() if e.kind == "game.refused"
         ]
@@ -42,8 +42,8 @@ def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_p
             for text in iter_page_texts(software.build_page(process._first_machine))
         ]
         assert {str(poor), refusal_reasons[0]} <= set(words), "staff read why at the machine"
-        process._stations[0].engine.handle(EventType.KEY_TURNED, key="attendant")
-        after_key.append(process._stations[0].build_snapshot())
+        process._positions[0].engine.handle(EventType.KEY_TURNED, key="attendant")
+        after_key.append(process._positions[0].build_snapshot())
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
     asyncio.run(process.run())

@@ -17,7 +17,7 @@ from egm.links.screen.start_up_activity import (
 from egm.people.roster import _lock_roster_file
 from egm.people.wrong_pins import WRONG_PINS_FILE_NAME as TRIES
 from egm.people.wrong_pins import edit_wrong_pins
-from egm.secret_files import replace_transient_file
+from egm.private_files import replace_transient_file
 from meters import JournalUnwritable
 from meters.lock import MACHINE_LOCK_FILE_NAME, FolderLock
 from tools.cli.commands.run import _lock_state_folder

@@ -120,8 +120,8 @@ def test_the_machine_process_verifies_its_software_before_the_self_test_passes(
     shown = []
 
     async def look(_):
-        station = process._stations[0]
-        shown.append((station.engine.state, set(station.machine.active_faults)))
+        player_position = process._positions[0]
+        shown.append((player_position.engine.state, set(player_position.machine.active_faults)))
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
     asyncio.run(process.run())

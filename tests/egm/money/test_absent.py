@@ -95,7 +95,7 @@ def test_coins_of_a_removed_hopper_are_disputed(tmp_path):
     rig.device_ledgers.payout_ledger.record_coins_paid(payout_id, coins - 5)
     without = reopen(rig, tmp_path)
     [disputed] = list_disputed_amounts(without.machine).values()
-    assert disputed.set_aside_cents == 5 * rig.profile.coins.hopper_coin_cents
+    assert disputed.reserved_cents == 5 * rig.profile.coins.hopper_coin_cents
     assert without.state is State.TILT
 
 

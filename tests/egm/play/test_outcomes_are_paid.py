@@ -34,7 +34,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
-LIE = {"ruling": "defect", "persons": ["2", "5"], "reason": "a lie", "place": "7"}
+LIE = {"ruling": "defect", "persons": ["2", "5"], "reason": "a lie", "location": "7"}
 STAKE, WIN = 5, 300
 MYSTERY_HIT = 0
 

@@ -113,7 +113,7 @@ class Adversary:
         return build_snapshot(self.rig.engine)
 
     def send_news(self):
-        """Send the messages that the machine has since made for this position, as its station does."""
+        """Send the messages that the machine has since made for this position, as the machine process does."""
         for message in self.rig.hands.messages[self.sent :]:
             self.server.send(message)
         self.sent = len(self.rig.hands.messages)

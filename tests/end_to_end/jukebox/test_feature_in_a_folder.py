@@ -145,7 +145,7 @@ def test_its_texts_are_in_the_greeting_of_a_machine_with_the_feature(tmp_path, m
     greeted = []
 
     async def work(machine):
-        greeted.extend(machine._stations[0]._build_connection_messages())
+        greeted.extend(machine._positions[0]._build_connection_messages())
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
     state = StateFolder(tmp_path)

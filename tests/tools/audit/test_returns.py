@@ -100,7 +100,7 @@ def test_a_void_game_is_excluded_from_the_return(tmp_path):
     rig = MachineRig(tmp_path, games=("hold-fast",)).boot()
     play(rig, 2)
     rig.play()
-    persons = {"ruling": "defect", "persons": ["2", "5"], "reason": "test", "place": ""}
+    persons = {"ruling": "defect", "persons": ["2", "5"], "reason": "test", "location": ""}
     void_game(rig.machine, is_refunded=True, machine=rig.machine.identity.serial, **persons)
     rig.close()
     _, (line,) = query_returns(tmp_path)

@@ -57,7 +57,7 @@ class Cabinet:
             found.update(process._first_machine.active_faults)
 
         self._monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
-        self._monkeypatch.setattr(MachineProcess, "_create_machines_and_stations", _without_link)
+        self._monkeypatch.setattr(MachineProcess, "_create_machines_and_positions", _without_link)
         asyncio.run(MachineProcess(self.folder, load_cabinet(self.file), StoppedClock()).run())
         return set(found)
 
@@ -82,7 +82,7 @@ class Cabinet:
             ]
 
 
-_assemble = MachineProcess._create_machines_and_stations
+_assemble = MachineProcess._create_machines_and_positions
 
 
 def _without_link(process, *arguments):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import meters.clear
-from egm.app import station
+from egm.app import player_position
 from egm.devices.bill_driver import BillDriver
 from egm.features.memory_clear.claim_book import CARRIED_OVER_ACCOUNT, ClaimBook
 from egm.kernel.events import EventType
@@ -146,8 +146,8 @@ def a_key_that_serves_its_own_position_only(monkeypatch):
             else honest(beside, number, event)
         )
 
-    honest = station.iter_concerned_positions
-    monkeypatch.setattr(station, "iter_concerned_positions", concerned)
+    honest = player_position.iter_concerned_positions
+    monkeypatch.setattr(player_position, "iter_concerned_positions", concerned)
     monkeypatch.setattr(actions, "_DEVICE_FAULT_ACTIONS", (("printer", "paper", {"tickets": 0}),))
     monkeypatch.setattr(campaign, "_IDLE_SECONDS_MAX", 60.0)
     monkeypatch.setattr(

@@ -52,8 +52,8 @@ def read_opened_disputed_amount(context: CheckContext) -> DisputedAmount | None:
             f"state: expected one disputed amount, stored under {prefix}{stored_amount.id}; found {format_value(keys)}"
         )
     amount_min_cents, amount_max_cents = stored_amount.amount_min_cents, stored_amount.amount_max_cents
-    bounds = amount_min_cents, amount_max_cents, stored_amount.set_aside_cents
-    if not 0 <= amount_min_cents <= amount_max_cents >= stored_amount.set_aside_cents >= 0:
+    bounds = amount_min_cents, amount_max_cents, stored_amount.reserved_cents
+    if not 0 <= amount_min_cents <= amount_max_cents >= stored_amount.reserved_cents >= 0:
         raise PatternMismatch(
             f"state.{key}: least_cents, most_cents and held_cents are {format_value(bounds)}; expected "
             "0 <= least_cents <= most_cents and 0 <= held_cents <= most_cents"
@@ -168,7 +168,7 @@ def check_disputed_ticket_print(context: CheckContext) -> None:
         device="ticket_printer",
         amount_min_cents=0,
         amount_max_cents=cash_out.amount_cents,
-        set_aside_cents=0,
+        reserved_cents=0,
         masked_ticket_number=cash_out.masked_number or "",
         credit_kind=str(cash_out.credit_kind),
     )
@@ -193,7 +193,7 @@ def _check_entry_of_disputed_amount(context: CheckContext) -> None:
             f"{format_value(None if disputed_amount is None else build_disputed_amount_fields(disputed_amount))}, "
             f"found {format_value(context.record)}"
         )
-    expected = replace(disputed_amount, amount_min_cents=0, set_aside_cents=0)
+    expected = replace(disputed_amount, amount_min_cents=0, reserved_cents=0)
     if context.entry.phase is Phase.RESERVE:
         expected = _compute_disputed_coin_payout(context, expected)
     stored_value = context.stored_value_after(f"disputed:{disputed_amount.id}")
@@ -220,7 +220,7 @@ def _compute_disputed_coin_payout(context: CheckContext, disputed_amount: Disput
         device="hopper",
         reason=abandoned_payout.doubt_reason,
         amount_max_cents=remainder_cents,
-        set_aside_cents=remainder_cents,
+        reserved_cents=remainder_cents,
     )
 
 
@@ -299,10 +299,10 @@ def _check_ruling(context: CheckContext) -> None:
             f"record.amount_cents: a ticket pays {disputed_amount.amount_max_cents} or 0, "
             f"found {format_value(awarded_cents)}"
         )
-    if bool(disputed_amount.set_aside_cents) != (ruling is not None):
+    if bool(disputed_amount.reserved_cents) != (ruling is not None):
         ruling_text = "no ruling was" if ruling is None else "a ruling was"
         raise PatternMismatch(
-            f"{disputed_amount.set_aside_cents} cents are reserved for this disputed amount, but {ruling_text} "
+            f"{disputed_amount.reserved_cents} cents are reserved for this disputed amount, but {ruling_text} "
             "stored before this entry: a reserved amount, and only that, is released first"
         )
     if ruling is not None and (
@@ -391,12 +391,12 @@ def _derive_ruling_payment(context: CheckContext) -> Any:
     if disputed_amount.is_about_printed_ticket:
         return []
     source = "house:disputed"
-    if disputed_amount.set_aside_cents:
+    if disputed_amount.reserved_cents:
         source = context.format_credit_account("cashable")
     elif _does_ruling_redeem_ticket(context, disputed_amount):
         source = f"world:voucher_in:{disputed_amount.credit_kind}"
     payment = [(source, "out:handpay_disputed", awarded_cents)] if awarded_cents else []
-    remainder_cents = max(0, disputed_amount.set_aside_cents - awarded_cents)
+    remainder_cents = max(0, disputed_amount.reserved_cents - awarded_cents)
     if not remainder_cents:
         return payment
     return [
@@ -445,7 +445,7 @@ RULES: Final = (
         extra_checks=(_check_entry_of_disputed_amount,),
     ),
     AuditRule(
-        entry_declaration=entries.SET_ASIDE_CREDIT_RELEASED,
+        entry_declaration=entries.RESERVED_CREDIT_RELEASED,
         allowed_machine_states=STATES_FOR_RULINGS,
         id="{id}.released",
         ref="{id}.disputed",

@@ -11,7 +11,7 @@ from egm.config.mistakes import read_toml
 from egm.errors import OperatorError
 from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_cabinet_file_digest
 from egm.people import Permission, Roster, RosterError, read_recorded_roster
-from egm.secret_files import replace_private_file
+from egm.private_files import replace_private_file
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.keys import format_fingerprint

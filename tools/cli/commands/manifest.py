@@ -12,8 +12,8 @@ import click
 
 from egm.config.cabinet_file import CabinetFile, load_cabinet
 from egm.errors import LocalError, OperatorError
+from egm.private_files import require_private_files, write_private_file
 from egm.progressive.definition import create_level_source, list_level_and_game_files
-from egm.secret_files import require_private_files, write_private_file
 from egm.verify.digest import compute_digests
 from egm.verify.examine import verify_software_files
 from egm.verify.manifest import (

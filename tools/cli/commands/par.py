@@ -17,7 +17,7 @@ from paytables import (
     analyse,
     load_game,
 )
-from paytables.odds import ONTARIO_LIMITS
+from paytables.odds import DEFAULT_ODDS_LIMITS
 from paytables.wording import format_count, format_known_names
 from tools.cli.par_sheet import print_level_returns, print_par_sheet
 from tools.cli.result_file import write_result
@@ -105,7 +105,7 @@ def command(
     """Print the PAR sheet of GAME, a library id or a definition file."""
     loaded_game = load_game_or_fail(game)
     odds_limits = (
-        ONTARIO_LIMITS if jurisdiction is None else load_named_profile(jurisdiction).awards.odds_limits
+        DEFAULT_ODDS_LIMITS if jurisdiction is None else load_named_profile(jurisdiction).awards.odds_limits
     )
     try:
         with show_progress(f"analysing {loaded_game.id}"):

@@ -23,13 +23,13 @@ def _measure_seconds_per_call(action: Callable[[], object], number: int) -> floa
     return min(timeit.repeat(action, number=number, repeat=5)) / number
 
 
-def _start_service(*, fresh_input_each_step: bool) -> RandomService:
+def _start_service(*, fresh_input_each_request: bool) -> RandomService:
     return RandomService.start(
         personalization=Personalization(
             product="open-egm", version="bench", machine_serial="bench", instance=0, boot_counter=0
         ),
         sources=[KernelSource()],
-        policy=ReseedPolicy(fresh_input_each_step=fresh_input_each_step),
+        policy=ReseedPolicy(fresh_input_each_request=fresh_input_each_request),
     )
 
 
@@ -113,7 +113,10 @@ def measure_figures() -> Iterator[BenchFigure]:
     """Yield the speed of the bare generator, of one step, and of bulk and scalar draws."""
     drbg = CtrDrbg(bytes(48), bytes(16))
     bare = _measure_seconds_per_call(lambda: drbg.generate(5), 5000)
-    plain, mixed = _start_service(fresh_input_each_step=False), _start_service(fresh_input_each_step=True)
+    plain, mixed = (
+        _start_service(fresh_input_each_request=False),
+        _start_service(fresh_input_each_request=True),
+    )
     yield from _measure_step(plain, "no fresh input", bare, "15 us or less")
     yield from _measure_step(mixed, "fresh input mixed in", bare, "")
     yield from _measure_scalar_draws(mixed)

@@ -86,7 +86,7 @@ class FloorLink:
         personalization = Personalization(
             product="simulation", version="1", machine_serial="controller", instance=1, boot_counter=term
         )
-        policy = ReseedPolicy(fresh_input_each_step=False)
+        policy = ReseedPolicy(fresh_input_each_request=False)
         return RandomService.start(
             personalization=personalization, sources=[self._source], policy=policy, clock=lambda: 0
         )

@@ -23,10 +23,10 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from egm.config.levels import is_host_name_or_address
 from egm.errors import OperatorError
+from egm.private_files import replace_private_file, replace_public_file, require_private_files, sync_folder
 from egm.progressive import topics
 from egm.progressive.certificates import convert_read_errors
 from egm.progressive.enrolment_data import EnrolmentAnswer, compute_key_digest, read_request
-from egm.secret_files import replace_private_file, replace_public_file, require_private_files, sync_folder
 
 #: The controller's name in its certificate.
 CONTROLLER_CERTIFICATE_NAME: Final = "controller"

@@ -18,8 +18,8 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from egm.errors import LocalError, OperatorError
+from egm.private_files import replace_private_file, require_private_files
 from egm.progressive.trigger import MysteryTrigger, RandomSource
-from egm.secret_files import replace_private_file, require_private_files
 from rng import Personalization, RandomService, RngError
 
 #: File name of the key.

@@ -12,7 +12,7 @@ from typing import Final
 from egm.config.levels import ProgressiveLinkTable
 from egm.progressive import topics
 from egm.progressive.connection import (
-    OPERATION_SECONDS_MAX,
+    BROKER_REPLY_SECONDS_MAX,
     QOS_AT_LEAST_ONCE,
     QOS_AT_MOST_ONCE,
     RECONNECT_SECONDS,
@@ -57,7 +57,7 @@ class ControllerService:
         *,
         value_interval_seconds: float = _VALUE_INTERVAL_SECONDS,
         retry_seconds: float = RECONNECT_SECONDS,
-        time_limit_seconds: float = OPERATION_SECONDS_MAX,
+        time_limit_seconds: float = BROKER_REPLY_SECONDS_MAX,
         signs: SignBook | None = None,
         observe: Callable[[Iterable[LevelValue], Iterable[SignRecord], int], None] = lambda *_: None,
     ) -> None:

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from egm.config.cabinet_file import find_default_state_folder
 from egm.errors import OperatorError
-from egm.secret_files import require_private_files, write_private_file
+from egm.private_files import require_private_files, write_private_file
 from egm.verify.certificate import (
     BUNDLE_MANIFEST_NAME,
     BUNDLE_SIGNATURE_NAME,

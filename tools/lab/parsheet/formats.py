@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from paytables import Analysis, Game
-from paytables.odds import ONTARIO_LIMITS, OddsLimits
+from paytables.odds import DEFAULT_ODDS_LIMITS, OddsLimits
 from tools.lab.parsheet.figures import format_one_in
 from tools.lab.parsheet.sheet import build_sheet
 
@@ -24,7 +24,7 @@ def format_cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def to_csv(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> str:
+def to_csv(game: Game, analysis: Analysis, limits: OddsLimits = DEFAULT_ODDS_LIMITS) -> str:
     """Return the PAR sheet as one long CSV table: bet, section, name, figure, exact, decimal."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
@@ -96,7 +96,7 @@ def _write_row_csv(writer: Any, bet: str, section: str, name: str, row: dict[str
             writer.writerow([bet, section, name, key, value, value])
 
 
-def to_html(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> str:
+def to_html(game: Game, analysis: Analysis, limits: OddsLimits = DEFAULT_ODDS_LIMITS) -> str:
     """Return the PAR sheet as one self-contained HTML page with plots; needs the laboratory packages."""
     import jinja2  # noqa: PLC0415 (laboratory package)
 

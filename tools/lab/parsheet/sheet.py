@@ -16,7 +16,7 @@ from paytables.analysis import (
     compute_confidence_band,
     compute_volatility_index,
 )
-from paytables.odds import ONTARIO_LIMITS, OddsLimits, list_awards, list_awards_to_disclose
+from paytables.odds import DEFAULT_ODDS_LIMITS, OddsLimits, list_awards, list_awards_to_disclose
 from tools.lab.parsheet.features import build_feature_sheets
 from tools.lab.parsheet.figures import list_notes, to_exact_data
 
@@ -68,7 +68,7 @@ WIN_CLASS_UPPER_LIMITS = (
 )
 
 
-def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> dict[str, Any]:
+def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = DEFAULT_ODDS_LIMITS) -> dict[str, Any]:
     """Return the whole PAR sheet as JSON data. ``limits``: odds longer than these must be disclosed to the player."""
     # Imported only for reel games, because it imports their rules.
     reels = import_module(f"{__package__}.reels") if game.family == "reels" else None

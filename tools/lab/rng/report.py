@@ -144,7 +144,10 @@ def build_report(
             "request_bytes_max": REQUEST_BYTES_MAX,
             "reseed_interval": RESEED_INTERVAL,
             "seed_bits_per_source": SEED_BITS,
-            "policy": json.loads(json.dumps(dataclasses.asdict(rng.ReseedPolicy()), default=sorted)),
+            "policy": {
+                key: sorted(field.default) if isinstance(field.default, frozenset) else field.default
+                for key, field in rng.ReseedPolicy.map_profile_keys_to_fields().items()
+            },
         },
         "self_tests": list(SELF_TESTS),
         "raw": {

@@ -13,8 +13,8 @@ from egm.config.cabinet_file import StateFolder
 from egm.config.levels import ProgressiveLinkTable
 from egm.errors import OperatorError
 from egm.isolated import build_python_command
+from egm.private_files import replace_private_file, require_private_files, write_private_file
 from egm.progressive.connection import build_tls_context
-from egm.secret_files import replace_private_file, require_private_files, write_private_file
 from meters import Journal
 from meters.copies import SECOND_FOLDER
 from tools.floor.progressive.certificates import (
@@ -61,11 +61,11 @@ def test_a_secret_is_written_for_its_owner_alone_whatever_the_umask(tmp_path):
     assert [*tmp_path.iterdir()] == [path]
 
 
-def test_only_the_secret_file_module_creates_private_files():
+def test_only_one_module_creates_private_files():
     """With only one way to write a secret, no code can forget the mode or follow a planted link."""
     sources = [*(ROOT / "egm").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]
     assert {path.name for path in sources if "os.O_CREAT | os.O_EXCL" in path.read_text()} == {
-        "secret_files.py",
+        "private_files.py",
         "bench_line.py",  # a lock that proves its owner, held while it is there
     }
 

@@ -1,30 +1,14 @@
-"""Secret files: the machine uses a secret only if nobody except the file's owner can read it."""
+"""Private files: the machine uses a secret only if nobody except the file's owner can read it.
 
-import errno
+The functions that write files durably are here too, because only they set a new file's permissions.
+"""
+
 import os
 import stat
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 from egm.errors import OperatorError
 from egm.private_process import GROUP_AND_OTHERS_PERMISSION_BITS
-
-#: Error of a medium -> the code of ``notice.refused`` that instructs staff.
-_FAILURE_CODE_BY_ERRNO: Final[Mapping[int | None, str]] = {
-    errno.ENOSPC: "medium_full",
-    errno.EDQUOT: "medium_full",
-    errno.EROFS: "medium_locked",
-    errno.EIO: "medium_fails",
-}
-
-
-def find_medium_failure_code(error: OSError) -> str:
-    """Return the code for a storage medium's failure, such as a full disk.
-
-    It is the key of a text in the section ``notice.refused`` of the catalogue.
-    """
-    return _FAILURE_CODE_BY_ERRNO.get(error.errno, "medium_other")
 
 
 def require_private_files(*paths: Path) -> None:
@@ -39,7 +23,7 @@ def require_private_files(*paths: Path) -> None:
             continue
         except OSError as error:
             raise OperatorError(f"{path}: {error.strerror}") from None
-        if mode & 0o077:
+        if mode & GROUP_AND_OTHERS_PERMISSION_BITS:
             raise OperatorError(
                 f"{path}: users other than its owner may read or write it (mode {mode & 0o777:o}): restrict it with "
                 "chmod 600, and replace the secret if another user may have read it"
@@ -49,18 +33,18 @@ def require_private_files(*paths: Path) -> None:
 def make_folder_private(folder: Path, *own_file_names: str) -> None:
     """Restrict one of the machine's folders to its owner.
 
-    ``own_file_names`` are the names that only the machine's files and folders have. A folder that is not empty,
-    contains no such file and has no such name itself may be shared with other users: it is left unchanged, and
-    OperatorError is raised. A folder shared with the group of the screens' user (:func:`share_with_screens`)
+    ``own_file_names`` are the names that only the machine's files and folders have. A folder with other content,
+    which neither has nor contains such a name, may have another purpose: it is left unchanged, and OperatorError is
+    raised. A folder shared with the group of the screens' user (:func:`share_with_screens`)
     stays accessible to that group. Raises OSError if the folder cannot be changed.
     """
     folder_status = folder.stat()
-    rights = folder_status.st_mode & (
+    excess_rights = folder_status.st_mode & (
         GROUP_AND_OTHERS_PERMISSION_BITS & ~stat.S_IXGRP
         if folder_status.st_mode & stat.S_ISGID
         else GROUP_AND_OTHERS_PERMISSION_BITS
     )
-    if not rights:
+    if not excess_rights:
         return
     if folder_status.st_uid != os.geteuid():
         raise OperatorError(
@@ -75,7 +59,7 @@ def make_folder_private(folder: Path, *own_file_names: str) -> None:
             f"{folder}: users other than its owner may read or change it (mode {folder_status.st_mode & 0o777:o}), and"
             " it contains files that are not a machine's: run chmod 700 on it, or name another folder"
         )
-    folder.chmod(stat.S_IMODE(folder_status.st_mode) & ~rights)
+    folder.chmod(stat.S_IMODE(folder_status.st_mode) & ~excess_rights)
 
 
 def share_with_screens(path: Path, mode: int) -> None:

@@ -1,7 +1,7 @@
-"""The station of one player position: its engine, its devices and its screens.
+"""One player position in the running machine: its engine, its devices and its screens.
 
-A machine with one position has one station. The machine (:mod:`egm.app.process`) owns the background services
-and everything that its positions share: journal, random number generator, games, service menu, doors.
+The machine process (:mod:`egm.app.process`) owns the background services and everything that its positions share:
+journal, random number generator, games, service menu, doors.
 """
 
 import asyncio
@@ -75,17 +75,17 @@ _SCREEN_RECONNECT_SECONDS_MAX: Final = 10.0
 
 
 class DiscardingOutbox:
-    """A receiver of screen messages that drops them, for the time before a station is created."""
+    """A receiver of screen messages that drops them, for the time before a position is created."""
 
     def send_message(self, message: GameOutcome | DecisionRequest) -> None:
         """Drop the message: a screen that connects later receives the current one."""
 
 
-class PlayerStation:
+class PlayerPosition:
     """One player position with its engine, devices and screens.
 
-    ``submit_event`` submits an event at a station; ``on_change`` is called after every change. The station can be used
-    once :meth:`connect_devices` has received the drivers of its devices.
+    ``submit_event`` submits an event at a position; ``on_change`` is called after every change. The position can be
+    used once :meth:`connect_devices` has received the drivers of its devices.
     """
 
     devices: PositionDevices
@@ -96,7 +96,7 @@ class PlayerStation:
         machine: Machine,
         installed_games: Mapping[str, InstalledGame],
         state_folder: StateFolder,
-        submit_event: Callable[["PlayerStation", Event], None],
+        submit_event: Callable[["PlayerPosition", Event], None],
         on_change: Callable[[], None],
     ) -> None:
         self.machine = machine

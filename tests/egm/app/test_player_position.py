@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from egm.app.player_position import PlayerPosition
 from egm.app.ports import PositionDevices
-from egm.app.station import PlayerStation
 from egm.app.wiring import iter_reported_events
 from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.devices.interface import (
@@ -34,7 +34,7 @@ from egm.testing.machine import MachineRig, write_undeclared_entry
 GENERIC = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
 
 
-def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerStation]:
+def a_player_position(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerPosition]:
     profile_file = tmp_path / "place.toml"
     profile_file.write_text(GENERIC.replace("game_time_ms = 0", f"game_time_ms = {game_time_ms}"))
     rig = MachineRig(tmp_path / "state", profile=profile_file)
@@ -43,13 +43,13 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerStation]:
     folder.create_private_folders()
     handled_events: list = []
 
-    def handle(station: PlayerStation, event) -> None:
+    def handle(player_position: PlayerPosition, event) -> None:
         handled_events.append(event)
-        station.engine.submit(event)
+        player_position.engine.submit(event)
 
-    station = PlayerStation(rig.machine, installed, folder, handle, lambda: None)
-    station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}))
-    return rig, station
+    player_position = PlayerPosition(rig.machine, installed, folder, handle, lambda: None)
+    player_position.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}))
+    return rig, player_position
 
 
 class Printer:
@@ -63,26 +63,26 @@ class Printer:
 
 @pytest.mark.requirement("A-08", "G-06")
 def test_a_driver_receives_the_faults_of_its_device_from_the_previous_run(tmp_path):
-    rig, station = a_station(tmp_path, 0)
+    rig, player_position = a_player_position(tmp_path, 0)
     for code in ("ticket_printer.paper_out", "ticket_printer.disputed", "bill_acceptor.jam"):
         write_undeclared_entry(
-            station.engine.machine, "test.fault", state={f"{KernelKey.FAULT}{code}": {"locks": False}}
+            player_position.engine.machine, "test.fault", state={f"{KernelKey.FAULT}{code}": {"locks": False}}
         )
     printer = Printer()
-    station.connect_devices(
+    player_position.connect_devices(
         PositionDevices(drivers=(printer,), kind_by_device_name={"printer": "ticket_printer"})
     )
     assert printer.codes == {FaultCode.PAPER_OUT}
     rig.close()
 
 
-def ends_after(station: PlayerStation, seconds: float, act) -> bool:
+def ends_after(player_position: PlayerPosition, seconds: float, act) -> bool:
     """Return whether ``act`` ends the display of the outcome after the given time, on a computer of any speed."""
     loop = asyncio.get_running_loop()
     before = loop.time()
     act()
-    assert station._game_end_timer is not None
-    return before + seconds <= station._game_end_timer.when() <= loop.time() + seconds
+    assert player_position._game_end_timer is not None
+    return before + seconds <= player_position._game_end_timer.when() <= loop.time() + seconds
 
 
 class Acceptor:
@@ -112,36 +112,36 @@ class Acceptor:
     ],
 )
 def test_the_acceptors_are_disabled_while_the_machine_is_not_ready(tmp_path, event, values):
-    rig, station = a_station(tmp_path, 0)
+    rig, player_position = a_player_position(tmp_path, 0)
     bills, coins = Acceptor(), Acceptor()
-    station.connect_devices(
+    player_position.connect_devices(
         PositionDevices(drivers=(), kind_by_device_name={}, bill_acceptor=bills, coin_acceptor=coins)
     )
     for started in (EventType.MEMORY_READY, EventType.SELF_TEST_PASSED):
-        station.engine.handle(started)
-    station.process_change()
+        player_position.engine.handle(started)
+    player_position.process_change()
     assert bills.taken
     assert coins.taken
-    station.engine.handle(event, **values)
-    station.process_change()
-    assert station.engine.state is not State.IDLE
+    player_position.engine.handle(event, **values)
+    player_position.process_change()
+    assert player_position.engine.state is not State.IDLE
     assert (bills.taken, coins.taken) == (frozenset(), frozenset())
     rig.close()
 
 
 @pytest.mark.requirement("G-03")
 def test_the_acceptor_accepts_only_bills_of_the_profile_that_every_host_allows(tmp_path):
-    rig, station = a_station(tmp_path, 0)
+    rig, player_position = a_player_position(tmp_path, 0)
     bills = Acceptor()
-    station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}, bill_acceptor=bills))
+    player_position.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}, bill_acceptor=bills))
     for started in (EventType.MEMORY_READY, EventType.SELF_TEST_PASSED):
-        station.engine.handle(started)
-    station.process_change()
+        player_position.engine.handle(started)
+    player_position.process_change()
     assert bills.taken == frozenset(rig.profile.value_in.bills_cents)
     selected = {"source": "host:main", "name": "bills"}
     for value, taken in (((500, 1000, 123), {500, 1000}), (None, rig.profile.value_in.bills_cents)):
-        station.engine.handle(EventType.HOST_RESTRICTION_CHANGED, **selected, value=value)
-        station.process_change()
+        player_position.engine.handle(EventType.HOST_RESTRICTION_CHANGED, **selected, value=value)
+        player_position.process_change()
         assert bills.taken == frozenset(taken)
     rig.close()
 
@@ -149,25 +149,27 @@ def test_the_acceptor_accepts_only_bills_of_the_profile_that_every_host_allows(t
 @pytest.mark.requirement("N-04", "C-24")
 def test_a_game_lasts_at_least_the_profiles_time_from_button_to_button(tmp_path):
     async def scene() -> None:
-        rig, station = a_station(tmp_path, 2500)
-        station.engine.handle(EventType.MEMORY_READY)
-        station.engine.handle(EventType.SELF_TEST_PASSED)
+        rig, player_position = a_player_position(tmp_path, 2500)
+        player_position.engine.handle(EventType.MEMORY_READY)
+        player_position.engine.handle(EventType.SELF_TEST_PASSED)
         rig.machine.component(MoneyDevices).acceptor = rig.hands
-        rig.engine = station.engine
-        rig.device_ledgers.escrow_ledger._process_event = station.engine.handle
+        rig.engine = player_position.engine
+        rig.device_ledgers.escrow_ledger._process_event = player_position.engine.handle
         rig.insert(500)
         rig.machine.component(MoneyDevices).acceptor = None
-        assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))  # nobody looks
-        assert station.engine.state is State.PLAYING
-        station.engine.handle(EventType.PLAY)
+        assert ends_after(
+            player_position, 2.5, lambda: player_position.engine.handle(EventType.PLAY)
+        )  # nobody looks
+        assert player_position.engine.state is State.PLAYING
+        player_position.engine.handle(EventType.PLAY)
         assert rig.machine.notice.code == "refused.playing"
 
-        play_id = station._shown_play_id
+        play_id = player_position._shown_play_id
         rig.clock.pass_seconds(0.4)  # a screen that shows it in less does not hurry the machine
-        assert ends_after(station, 2.1, lambda: station._end_shown_game(play_id))
+        assert ends_after(player_position, 2.1, lambda: player_position._end_shown_game(play_id))
         rig.clock.pass_seconds(9)  # a display that takes longer delays nobody
-        assert ends_after(station, 0.0, lambda: station._end_shown_game(play_id))
-        station._game_end_timer.cancel()
+        assert ends_after(player_position, 0.0, lambda: player_position._end_shown_game(play_id))
+        player_position._game_end_timer.cancel()
         rig.close()
 
     asyncio.run(scene())
@@ -178,18 +180,21 @@ def test_a_game_open_at_the_start_waits_for_the_screen_even_if_decided_later(tmp
     """A wheel's number, recorded before a power cut, decides the game after it, while the screen reconnects."""
 
     async def scene() -> None:
-        rig, station = a_station(tmp_path, 2500)
-        station.engine.handle(EventType.MEMORY_READY)
-        station.engine.handle(EventType.SELF_TEST_PASSED)
-        rig.engine, rig.device_ledgers.escrow_ledger._process_event = station.engine, station.engine.handle
-        station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}))
+        rig, player_position = a_player_position(tmp_path, 2500)
+        player_position.engine.handle(EventType.MEMORY_READY)
+        player_position.engine.handle(EventType.SELF_TEST_PASSED)
+        rig.engine, rig.device_ledgers.escrow_ledger._process_event = (
+            player_position.engine,
+            player_position.engine.handle,
+        )
+        player_position.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}))
         rig.machine.component(MoneyDevices).acceptor = rig.hands
         rig.insert(500)
-        assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))
+        assert ends_after(player_position, 2.5, lambda: player_position.engine.handle(EventType.PLAY))
         outcome = build_message(rig.machine, is_resumed=False)
-        station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}))
-        assert ends_after(station, 10.0, lambda: station.send_message(outcome))
-        station._game_end_timer.cancel()
+        player_position.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}))
+        assert ends_after(player_position, 10.0, lambda: player_position.send_message(outcome))
+        player_position._game_end_timer.cancel()
         rig.close()
 
     asyncio.run(scene())
@@ -197,9 +202,9 @@ def test_a_game_open_at_the_start_waits_for_the_screen_even_if_decided_later(tmp
 
 def test_a_late_message_about_an_earlier_game_ends_nothing(tmp_path):
     async def scene() -> None:
-        rig, station = a_station(tmp_path, 0)
-        station._end_shown_game("play-1")
-        assert station._game_end_timer is None
+        rig, player_position = a_player_position(tmp_path, 0)
+        player_position._end_shown_game("play-1")
+        assert player_position._game_end_timer is None
         rig.close()
 
     asyncio.run(scene())
@@ -257,28 +262,30 @@ def test_the_play_button_is_sent_to_a_connected_screen_and_plays_directly_withou
     """A connected screen interprets the PLAY button, because it may be showing a page or counting up a win."""
 
     async def scene() -> None:
-        rig, station = a_station(tmp_path, 0)
-        station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={"board": "io_board"}))
-        station.engine.handle(EventType.MEMORY_READY)
-        station.engine.handle(EventType.SELF_TEST_PASSED)
-        await station.server.start()
+        rig, player_position = a_player_position(tmp_path, 0)
+        player_position.connect_devices(
+            PositionDevices(drivers=(), kind_by_device_name={"board": "io_board"})
+        )
+        player_position.engine.handle(EventType.MEMORY_READY)
+        player_position.engine.handle(EventType.SELF_TEST_PASSED)
+        await player_position.server.start()
         folder = StateFolder(tmp_path / "state")
         screen = ScreenClient(folder.get_screen_socket_path(1), folder.get_screen_token_path(1))
         messages: list = []
         press = ButtonPressed(device="board", button="play")
-        station.handle_device_report(press)
+        player_position.handle_device_report(press)
         assert rig.machine.notice.code == "refused.bet_is_covered"  # requested without credit
         rig.machine.notice = None
-        while not station.server.player_screen_count:
+        while not player_position.server.player_screen_count:
             messages += screen.poll(asyncio.get_running_loop().time()).messages
             await asyncio.sleep(0.01)
-        station.handle_device_report(press)
+        player_position.handle_device_report(press)
         assert rig.machine.notice is None
         while not any(isinstance(message, PlayButtonPress) for message in messages):
             messages += screen.poll(asyncio.get_running_loop().time()).messages
             await asyncio.sleep(0.01)
         screen.close()
-        await station.server.close()
+        await player_position.server.close()
         rig.close()
 
     asyncio.run(scene())
@@ -320,22 +327,26 @@ def start_two_boards(tmp_path):
     """Return the first machine of two positions, and the function that takes the reports of each position's board."""
     folder, running_positions = StateFolder(tmp_path), RunningPositions()
     folder.create_private_folders()
-    rigs, stations = [], []
+    rigs, player_positions = [], []
     for number in (1, 2):
         rig = MachineRig(tmp_path, position=Position(number, 2), first_rig=rigs[0] if rigs else None)
         rig.machine.install(running_positions)
-        station = PlayerStation(
-            rig.machine, {}, folder, lambda station, event: station.engine.submit(event), lambda: None
+        player_position = PlayerPosition(
+            rig.machine,
+            {},
+            folder,
+            lambda player_position, event: player_position.engine.submit(event),
+            lambda: None,
         )
-        station.connect_devices(
+        player_position.connect_devices(
             PositionDevices(drivers=(), kind_by_device_name={"board": "io_board"}, io_board=Board())
         )
         rigs.append(rig)
-        stations.append(station)
-    for station in stations:
+        player_positions.append(player_position)
+    for player_position in player_positions:
         for started in (EventType.MEMORY_READY, EventType.SELF_TEST_PASSED):
-            station.engine.handle(started)
-    return rigs[0], *(station.handle_device_report for station in stations)
+            player_position.engine.handle(started)
+    return rigs[0], *(player_position.handle_device_report for player_position in player_positions)
 
 
 @pytest.mark.requirement("A-24")
