@@ -19,7 +19,7 @@ from rigs.three_levels import LINKED_MYSTERY, MYSTERY_TERMS, STAKE, make_levels_
 
 import egm
 import tools.floor
-from egm.app.bench import DeviceSimulator
+from egm.app.bench import Bench
 from egm.app.wiring import build_event_from_intent
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile
 from egm.config.levels import LevelScope
@@ -331,7 +331,7 @@ def screen(count, tmp_path):
 
 
 def bench(count, tmp_path):
-    hands = DeviceSimulator(tmp_path, {"bill": "id003", "printer": "ithaca"})
+    hands = Bench(tmp_path, {"bill": "id003", "printer": "ithaca"})
     hands._token = "token"
     samples = [
         {"type": "bench", "device": "bill", "action": "insert", "values": {"amount_cents": 500}},

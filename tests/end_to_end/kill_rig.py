@@ -20,7 +20,7 @@ from pathlib import Path
 
 from manager import Manager
 
-from egm.app.bench import DeviceSimulator
+from egm.app.bench import Bench
 from egm.config.cabinet_file import StateFolder
 from egm.devices.cctalk.events import read_accept_counter
 from egm.kernel.messages import (
@@ -226,7 +226,7 @@ class Rig:
         self.witness = Witness()
         self.manager = Manager(self.folder, lambda on: self._operate("io", "key", name="operator", on=on))
         twins = {"bill": "id003", "printer": "tcl", "coin": "cctalk_coin", "io": "ioboard"}
-        self.bench = DeviceSimulator(self.folder.root, twins, speed=SPEED)
+        self.bench = Bench(self.folder.root, twins, speed=SPEED)
         # The acceptor has no time limit: it would return the paper while a killed machine starts on a busy computer
         # (tests/contract/test_bill_faults.py).
         self.bench.simulated_devices["bill"].escrow_seconds = None
