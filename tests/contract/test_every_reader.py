@@ -211,8 +211,8 @@ def machine_with_a_journal(count, tmp_path):
     def handle(event):
         rig.engine.submit(event)
 
-    chance = SimpleNamespace(below=lambda *_: 7)
-    secret = MysteryTrigger.draw("LUCKY", 1, Fraction(500), MYSTERY_TERMS, STAKE, chance)
+    generator = SimpleNamespace(below=lambda *_: 7)
+    secret = MysteryTrigger.draw("LUCKY", 1, Fraction(500), MYSTERY_TERMS, STAKE, generator)
     won = {"claim": "mystery.LUCKY.1", "sequence": 1, "amount_cents": 520, "order": 1}
     won["trigger"] = secret.to_json()
 

@@ -31,7 +31,7 @@ from egm.screen.scenes.wheel_game import draw_wheel_side_panels
 from egm.screen.text import Texts
 from egm.screen.view import Action, Scene, View, build_view_timeline, is_presentation_running
 from egm.screen.wheel_stakes import read_area_stakes
-from egm.testing.machine import MachineRig, ScriptedChance, create_generator
+from egm.testing.machine import MachineRig, ScriptedGenerator, create_generator
 from rng import Draw
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -71,7 +71,7 @@ class Visit:
     def __init__(self, folder, theme, *draws, games=GAMES, devices=("printer",)):
         self.theme = theme
         self.room = MachineRig(
-            folder, chance=ScriptedChance(*draws) if draws else Turning(), games=games, devices=devices
+            folder, generator=ScriptedGenerator(*draws) if draws else Turning(), games=games, devices=devices
         )
         self.message_count = 0
         self.view = View(now=100.0, last_activity_at=100.0)
