@@ -125,24 +125,24 @@ def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_pa
     restarted.identify(Role.SUPERVISOR)  # another number is not locked with it
     assert restarted.page.person is not None
     restarted.touch("leave")
-    seconds = restarted.room.profile.staff.pin_lock_minutes * 60
-    restarted.room.clock.wall += timedelta(days=365)  # setting the clock on opens nothing
+    seconds = restarted.rig.profile.staff.pin_lock_minutes * 60
+    restarted.rig.clock.wall += timedelta(days=365)  # setting the clock on opens nothing
     restarted.open()
     restarted.identify(Role.MECHANIC)
     assert restarted.notice == "service.refused.locked"
-    restarted.room.clock.pass_seconds(seconds - 1)
-    restarted.room.close()
+    restarted.rig.clock.pass_seconds(seconds - 1)
+    restarted.rig.close()
     restarted = MenuUser(
         MachineRig(tmp_path).boot()
     ).open()  # the entries of an unfinished attempt are discarded
-    restarted.room.clock.pass_seconds(seconds - 1)
+    restarted.rig.clock.pass_seconds(seconds - 1)
     restarted.identify(Role.MECHANIC)
     assert restarted.notice == "service.refused.locked"
-    restarted.room.clock.pass_seconds(1)
+    restarted.rig.clock.pass_seconds(1)
     restarted.identify(Role.MECHANIC)
     assert restarted.page.person is not None
-    assert restarted.room.journal.states(StaffKey.WRONG_PINS) == {}
-    restarted.room.close()
+    assert restarted.rig.journal.states(StaffKey.WRONG_PINS) == {}
+    restarted.rig.close()
 
 
 def sign_in_at_terminal(menu, role, pin, monkeypatch):
@@ -482,9 +482,9 @@ def test_turning_the_key_back_or_a_restart_signs_out(menu, tmp_path):
     menu.sign_in(Role.MANAGER)
     menu.rig.close()
     restarted = MenuUser(MachineRig(tmp_path).boot())
-    assert (restarted.is_open, restarted.room.state) == (False, State.IDLE)
-    assert [record["why"] for record in restarted.room.records("menu.left")] == ["key", "restart"]
-    restarted.room.close()
+    assert (restarted.is_open, restarted.rig.state) == (False, State.IDLE)
+    assert [record["why"] for record in restarted.rig.records("menu.left")] == ["key", "restart"]
+    restarted.rig.close()
 
 
 def test_an_answer_to_a_closed_page_is_ignored(menu):
