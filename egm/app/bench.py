@@ -1,4 +1,4 @@
-"""Device bench: the process that runs the simulated devices, so that they survive a restart of the machine.
+"""The bench: the process that runs the simulated devices, so that they survive a restart of the machine.
 
 ``python -m egm.app.bench --state DIR [--cabinet FILE] [--speed N]`` creates, below ``DIR/run``:
 
@@ -9,14 +9,24 @@
   ``BenchReply``;
 * ``bench.ready``: contains the process id; written when everything above works, removed at the end.
 
-Actions. Every device: ``state``, ``power_off``, ``power_on``, ``unplug``, ``plug``, ``silence {on}``,
-``late {milliseconds}``, ``corrupt {answers}``, ``drop {answers}``, ``split {on}``, ``clear_line``, ``log``.
+Actions of every device:
+
+* ``state``: return the device's state, and do nothing else;
+* ``power_off``, ``power_on``: switch the device off or on;
+* ``unplug``, ``plug``: pull its cable out, or plug it in;
+* ``silence {on}``: send no replies;
+* ``late {milliseconds}``: send each reply this much later;
+* ``corrupt {answers}``, ``drop {answers}``: corrupt or lose the next replies, this many of them;
+* ``split {on}``: send each reply byte by byte, with pauses;
+* ``clear_line``: end all line faults;
+* ``log``: return the latest messages of the line.
+
 Each simulated device adds its own (``insert {amount_cents}``, ``jam``, ``clear``, ``door {name, open}``,
 ``key {name, on}``, ``press {button}`` ...): see its ``actions``; an unknown action is answered with the list.
 The device ``bench`` has ``state`` (every device at once).
 
-What a device retains without power (paper inside, counters, the board's edges) is stored in
-``DIR/bench/<name>.json``, so stopping the bench is only a power loss for its devices.
+What a device retains without power (paper inside, counters, the changes of doors and key switches that an I/O
+board has counted) is stored in ``DIR/bench/<name>.json``, so stopping the bench is only a power loss for its devices.
 
 The devices of the cabinet file with port ``bench`` are simulated; without a file, those of the
 demonstration cabinet.
@@ -64,8 +74,8 @@ _CLIENT_LINE_BYTES_MAX: Final = 64 * 1024
 _EXIT_CODE_OPERATOR_ERROR: Final = 2
 
 
-class DeviceSimulatorError(Exception):
-    """Raised if the process of the simulated devices cannot start; the text says why."""
+class BenchError(Exception):
+    """Raised if the bench cannot start; the text says why."""
 
 
 def read_protocol_by_simulated_device(cabinet: CabinetFile) -> dict[str, str]:
@@ -73,7 +83,7 @@ def read_protocol_by_simulated_device(cabinet: CabinetFile) -> dict[str, str]:
     return {name: device.protocol for name, device in cabinet.devices.items() if device.port == "bench"}
 
 
-class DeviceSimulator:
+class Bench:
     """The simulated devices of one state folder, and the socket through which clients operate them."""
 
     def __init__(
@@ -87,7 +97,7 @@ class DeviceSimulator:
     ) -> None:
         """Create the simulated devices; ``protocol_by_device`` maps each device's name to its protocol.
 
-        ``speed`` makes their mechanics this many times faster than real ones; their time limits stay.
+        Their mechanics run ``speed`` times as fast as real ones; the time limits of their protocols are unchanged.
         ``values_cents_by_device`` maps a device's name to the values of its note or coin channels, in minor units,
         as the cabinet file states them. ``currency`` is the currency for which the devices are programmed,
         ISO 4217.
@@ -115,9 +125,9 @@ class DeviceSimulator:
         return self._run_folder / "bench.sock"
 
     async def start(self) -> None:
-        """Plug in every simulated device, open the socket and report ready. Raises DeviceSimulatorError."""
+        """Plug in every simulated device, open the socket and report ready. Raises BenchError."""
         self._run_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        await self._refuse_second_simulator()
+        await self._refuse_second_bench()
         self._is_run_folder_owned = True
         for stale_link in (self._run_folder / "dev").glob("*") if (self._run_folder / "dev").is_dir() else ():
             # Left by a killed bench: what it points to may belong to another process now.
@@ -136,19 +146,19 @@ class DeviceSimulator:
     def _restore_retained_state(self, name: str, twin: Twin[object]) -> None:
         """Restore the state that a simulated device retains without power; store it whenever it changes."""
         path = self._retained_state_folder / f"{name}.json"
-        stored_state = {"kind": twin.kind, **twin.export_memory()}
+        stored_state = {"kind": twin.kind, **twin.export_retained_state()}
         with suppress(FileNotFoundError):
             try:
                 stored_state = json.loads(path.read_text(encoding="utf-8"))
                 if stored_state["kind"] == twin.kind:
-                    twin.restore_memory(stored_state)
+                    twin.restore_retained_state(stored_state)
             except (ValueError, KeyError, RecursionError, TypeError) as error:
-                raise DeviceSimulatorError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
+                raise BenchError(f"{path}: not the retained state of a {twin.kind}: {error!r}") from error
 
         def store_retained_state() -> None:
             """Store the state that the simulated device retains without power, if it has changed."""
             nonlocal stored_state
-            retained_state = {"kind": twin.kind, **twin.export_memory()}
+            retained_state = {"kind": twin.kind, **twin.export_retained_state()}
             if retained_state != stored_state:
                 stored_state = retained_state
                 self._retained_state_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -156,12 +166,12 @@ class DeviceSimulator:
 
         twin.on_change = store_retained_state
 
-    async def _refuse_second_simulator(self) -> None:
-        """Raise DeviceSimulatorError if the simulated devices of this state folder already run in another process."""
+    async def _refuse_second_bench(self) -> None:
+        """Raise BenchError if another bench runs on this state folder."""
         with suppress(OSError), open_socket_address(self.socket_path) as address:
             _, writer = await asyncio.open_unix_connection(address)
             writer.close()
-            raise DeviceSimulatorError(f"{self.socket_path}: another bench is running on this state folder")
+            raise BenchError(f"{self.socket_path}: another bench is running on this state folder")
 
     async def stop(self) -> None:
         """Stop the bench, and remove its files, its socket and the links to its devices; stored device states stay.
@@ -235,15 +245,15 @@ class DeviceSimulator:
         return BenchReply(ok=True, text=text, state=twin.describe())
 
 
-async def run_device_simulator(state_folder: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> None:
+async def run_bench(state_folder: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> None:
     """Run the simulated devices of a cabinet file until SIGTERM or SIGINT.
 
-    Raises :class:`DeviceSimulatorError` if they already run in another process, or if what one of them has stored
-    cannot be read.
+    Raises :class:`BenchError` if another bench runs them already, or if the retained state of one of them cannot be
+    read.
     """
     values_cents_by_device = {name: device.channel_values_cents for name, device in cabinet.devices.items()}
     currency = load_profile(cabinet.machine.profile).currency
-    bench = DeviceSimulator(
+    bench = Bench(
         state_folder,
         read_protocol_by_simulated_device(cabinet),
         speed=speed,
@@ -277,8 +287,8 @@ def main(arguments: list[str] | None = None) -> int:
             echo("the cabinet file has no simulated device, so the bench ends")
             notify_systemd(READY_NOTIFICATION)
             return 0
-        asyncio.run(run_device_simulator(options.state, cabinet, speed=options.speed))
-    except (DeviceSimulatorError, OperatorError, OSError) as error:
+        asyncio.run(run_bench(options.state, cabinet, speed=options.speed))
+    except (BenchError, OperatorError, OSError) as error:
         echo(f"bench: {error}", err=True)
         return _EXIT_CODE_OPERATOR_ERROR
     return 0

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from egm.config.cabinet_file import GAMES_MAX, CabinetFile, GameTable
 from egm.config.computer_checks import find_impossible_folders, find_missing_ports
 from egm.config.levels import LevelScope
-from egm.config.mistakes import ConfigMistake, build_config_mistake, find_similar_word
+from egm.config.mistakes import ConfigMistake, Consequence, build_config_mistake, find_similar_word
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import LocalError, OperatorError
 from egm.play.installed_games import CertificateRules, admit_games
@@ -40,7 +40,7 @@ def iter_preflight_mistakes(
 ) -> Iterator[ConfigMistake]:
     """Yield a mistake for everything that would keep the machine from starting or from offering a game.
 
-    If :attr:`~egm.config.mistakes.ConfigMistake.is_fatal` is True, the mistake keeps the machine from starting at all.
+    A mistake's :attr:`~egm.config.mistakes.ConfigMistake.consequence` says whether the machine starts in spite of it.
     ``on_progress`` receives each game before it is analysed, which takes some time. ``check_game`` is called
     for each game that can be checked against the jurisdiction's rules.
     """
@@ -103,10 +103,10 @@ def _load_game_or_mistake(name: str, key: str) -> tuple[Game | None, list[Config
                     key,
                     f"{name}: {_NOT_IN_LIBRARY_TEXT}",
                     suggestion=find_similar_word(name, list_shipped_games()),
-                    is_fatal=False,
+                    consequence=Consequence.PART_IS_LEFT_OUT,
                 )
             ]
-        return None, [ConfigMistake(key, str(error), is_fatal=False)]
+        return None, [ConfigMistake(key, str(error), consequence=Consequence.PART_IS_LEFT_OUT)]
 
 
 def _iter_file_mistakes(cabinet_file: CabinetFile) -> Iterator[ConfigMistake]:
@@ -134,7 +134,7 @@ def _iter_file_mistakes(cabinet_file: CabinetFile) -> Iterator[ConfigMistake]:
         key: path for key, path in path_by_key.items() if path is not None and not path.exists()
     }
     for key, path in missing_path_by_key.items():
-        yield ConfigMistake(key, f"there is no file {path}", is_fatal=False)
+        yield ConfigMistake(key, f"there is no file {path}", consequence=Consequence.PART_IS_LEFT_OUT)
     if cabinet_file.progressive_link is not None and not any(
         key.startswith("progressive_link") for key in missing_path_by_key
     ):
@@ -143,7 +143,9 @@ def _iter_file_mistakes(cabinet_file: CabinetFile) -> Iterator[ConfigMistake]:
         try:
             check_certificates(cabinet_file.progressive_link, cabinet_file.machine.serial)
         except OperatorError as error:
-            yield ConfigMistake("progressive_link.certificate", str(error), is_fatal=False)
+            yield ConfigMistake(
+                "progressive_link.certificate", str(error), consequence=Consequence.PART_IS_LEFT_OUT
+            )
 
 
 def _iter_position_mistakes(cabinet_file: CabinetFile) -> Iterator[ConfigMistake]:
@@ -163,11 +165,13 @@ def _iter_position_mistakes(cabinet_file: CabinetFile) -> Iterator[ConfigMistake
     for number in range(1, cabinet_file.machine.position_count + 1):
         if cabinet_file.machine.position_count > 1 and number not in positions_taking_money:
             reason = f"no device of position {number} accepts money: give one of [devices] the key position = {number}"
-            yield ConfigMistake("machine.positions", reason, is_fatal=False)
+            yield ConfigMistake("machine.positions", reason, consequence=Consequence.PART_IS_LEFT_OUT)
         if cabinet_file.devices and positions_with_io_board.isdisjoint({1, number}):
             reason = f"hand-pays cannot be paid, because no I/O board has a key switch for position {number}"
             yield ConfigMistake(
-                "devices", f"{reason}: add a board to it, or to position 1 for all positions", is_fatal=False
+                "devices",
+                f"{reason}: add a board to it, or to position 1 for all positions",
+                consequence=Consequence.PART_IS_LEFT_OUT,
             )
 
 
@@ -203,14 +207,14 @@ def _iter_game_mistakes(
             reason = (
                 f"{game.id} is already listed, as games[{first_number_by_game[game.id]}]: list each game once"
             )
-            yield ConfigMistake(key, reason, is_fatal=False)
+            yield ConfigMistake(key, reason, consequence=Consequence.PART_IS_LEFT_OUT)
             continue
         if game.rules.seats_min > cabinet_file.machine.position_count:
             reason = f"{game.id} needs at least {game.rules.seats_min} positions, but machine.positions is"
             yield ConfigMistake(
                 key,
                 f"{reason} {cabinet_file.machine.position_count}: its bets are not accepted",
-                is_fatal=False,
+                consequence=Consequence.PART_IS_LEFT_OUT,
             )
         level_names_by_game[game.id] = {participation.level for participation in game.list_every_level()}
         first_number_by_game[game.id] = i + 1
@@ -224,7 +228,7 @@ def _iter_game_mistakes(
         )
         offered_count += not refused_games
         for refusal in refused_games:
-            yield ConfigMistake(key, refusal.reason, is_fatal=False)
+            yield ConfigMistake(key, refusal.reason, consequence=Consequence.PART_IS_LEFT_OUT)
         yield from check_game(key, game_table, game)
     if not offered_count:
         yield ConfigMistake(
@@ -251,7 +255,7 @@ def _iter_level_mistakes(
                 message,
                 suggestion=find_similar_word(level_table.game_id, known_names),
                 allowed_values=known_names,
-                is_fatal=False,
+                consequence=Consequence.PART_IS_LEFT_OUT,
             )
         elif level_table.level_name not in level_names:
             known_names = tuple(sorted(level_names))
@@ -261,7 +265,7 @@ def _iter_level_mistakes(
                 message,
                 suggestion=find_similar_word(level_table.level_name, known_names),
                 allowed_values=known_names,
-                is_fatal=False,
+                consequence=Consequence.PART_IS_LEFT_OUT,
             )
         if (
             level_table.scope is not LevelScope.STAND_ALONE

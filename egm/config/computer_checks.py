@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.config.cabinet_file import SIMULATED_PORT_NAMES, CabinetFile
-from egm.config.mistakes import ConfigMistake
+from egm.config.mistakes import ConfigMistake, Consequence
 
 #: Errors which mean that a file does not exist.
 _FILE_ABSENT_ERRNOS: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
@@ -45,11 +45,13 @@ def find_missing_ports(cabinet_file: CabinetFile) -> Iterator[ConfigMistake]:
                 else f"{port}: {error.strerror}"
             )
             yield ConfigMistake(
-                key, f"{reason}; the machine waits for the device", is_fatal=False, is_retried_later=True
+                key, f"{reason}; the machine waits for the device", consequence=Consequence.PART_IS_AWAITED
             )
         else:
             if not _is_terminal(file_status):
-                yield ConfigMistake(key, f"{port} is not a serial port", is_fatal=False)
+                yield ConfigMistake(
+                    key, f"{port} is not a serial port", consequence=Consequence.PART_IS_LEFT_OUT
+                )
 
 
 def _is_terminal(file_status: os.stat_result) -> bool:

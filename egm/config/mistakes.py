@@ -1,10 +1,11 @@
-"""Errors of a TOML file, for the person who wrote it: each with its line and its key."""
+"""Mistakes in a TOML file, for the person who wrote it: each with its line and its key."""
 
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
@@ -26,6 +27,19 @@ _LISTED_ALLOWED_VALUES_MAX: Final = 24
 KeyPath = tuple[str | int, ...]
 
 
+class Consequence(Enum):
+    """What a mistake in the cabinet file means for the machine."""
+
+    START_IS_REFUSED = auto()
+    """The machine does not start."""
+    PART_IS_LEFT_OUT = auto()
+    """The machine starts without the part of the file that has the mistake, such as a game or a device."""
+    PART_IS_AWAITED = auto()
+    """The machine starts without the device or line at a missing port, and uses it as soon as the port exists."""
+    WARNING_ONLY = auto()
+    """The machine starts and uses the part in spite of the mistake."""
+
+
 @dataclass(frozen=True, slots=True)
 class ConfigMistake:
     """One mistake of a cabinet file, or of another TOML file."""
@@ -40,15 +54,8 @@ class ConfigMistake:
     """The word that was probably meant, or empty."""
     allowed_values: tuple[str, ...] = ()
     """The allowed values of the key; empty if they cannot be listed."""
-    is_fatal: bool = True
-    """Whether the machine cannot start with the file.
-
-    Otherwise it starts without the part concerned, unless one of the next two is True.
-    """
-    is_retried_later: bool = False
-    """Whether the part concerned is used as soon as it is available."""
-    is_warning_only: bool = False
-    """Whether the part concerned is used in spite of the mistake."""
+    consequence: Consequence = Consequence.START_IS_REFUSED
+    """What the mistake means for the machine, if the file is its cabinet file."""
 
     def __str__(self) -> str:
         """Return the mistake as one line for the person who wrote the file."""
@@ -72,9 +79,8 @@ def build_config_mistake(
 ) -> ConfigMistake:
     """Return a mistake that a validator of a model has found.
 
-    ``key`` may be empty if the validator checks one key only. Further positional arguments are the values that
-    the key allows; the mistake lists them. If ``written_word`` resembles an allowed value, the mistake suggests
-    that value.
+    ``key`` may be empty if the validator checks one key only. The mistake lists ``allowed_values``, the values that
+    the key allows. If ``written_word`` resembles one of them, the mistake suggests it.
     """
     return ConfigMistake(
         key,
@@ -85,9 +91,12 @@ def build_config_mistake(
 
 
 def build_model_error(*mistakes: ConfigMistake) -> PydanticCustomError:
-    """Return the exception with which a validator of a model reports the mistakes in the positional arguments."""
+    """Return the exception that a validator of a model raises to report these mistakes.
+
+    pydantic passes it on as an error of the type ``mistakes``, from which :func:`read_toml` takes the mistakes back.
+    """
     return PydanticCustomError(
-        "rule", "{text}", {"text": "; ".join(map(str, mistakes)), "mistakes": mistakes}
+        "mistakes", "{text}", {"text": "; ".join(map(str, mistakes)), "mistakes": mistakes}
     )
 
 
@@ -117,21 +126,21 @@ def read_toml(text: str, model: type[_ModelT]) -> tuple[_ModelT | None, list[Con
     return None, sorted(placed_mistakes, key=lambda mistake: mistake.line or 0)
 
 
-def read_toml_file(path: Path, title: str, model: type[_ModelT]) -> tuple[_ModelT, str]:
+def read_toml_file(path: Path, file_kind: str, model: type[_ModelT]) -> tuple[_ModelT, str]:
     """Read a TOML file as an instance of ``model``; return the instance and the file's text.
 
-    ``title`` says in errors what kind of file it is. Raises OperatorError with every mistake: line, key and
-    reason.
+    ``file_kind`` names the kind of file in errors, such as "cabinet file". Raises OperatorError with every mistake:
+    line, key and reason.
     """
     try:
         text = read_contents(path).decode()
     except OSError as error:
-        raise OperatorError(f"{title} {path}: {error.strerror}") from None
+        raise OperatorError(f"{file_kind} {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise OperatorError(f"{title} {path}: {describe_toml_error(error)}") from None
+        raise OperatorError(f"{file_kind} {path}: {describe_toml_error(error)}") from None
     content, mistakes = read_toml(text, model)
     if content is None:
-        raise OperatorError("\n".join(f"{title} {path}: {mistake}" for mistake in mistakes))
+        raise OperatorError("\n".join(f"{file_kind} {path}: {mistake}" for mistake in mistakes))
     return content, text
 
 
@@ -172,14 +181,14 @@ def _iter_mistakes(
 ) -> Iterator[ConfigMistake]:
     """Yield a mistake for each of pydantic's validation errors.
 
-    If a key is missing and an unknown key resembles it, both give a single mistake, because the key was probably
-    misspelt.
+    If a key is missing and an unknown key resembles it, the two are reported as one mistake, because the key was
+    probably misspelt.
     """
     unknown_key_paths = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
     keys_reported_as_misspelt = set()
     for key_path in unknown_key_paths:
         *table_path, unknown_key = key_path
-        meaning_by_key = _find_table_keys(model, table_path)
+        meaning_by_key = _read_meaning_by_key(model, table_path)
         missing_keys = [
             str(e["loc"][-1]) for e in errors if e["type"] == "missing" and [*e["loc"][:-1]] == table_path
         ]
@@ -204,12 +213,12 @@ def _iter_mistakes(
             key_path == other["loc"][:-1][: len(key_path)] for other in errors
         ):
             continue  # pydantic does not count invalid elements: the list only seems too short
-        if error["type"] == "rule":
+        if error["type"] == "mistakes":
             for mistake in context["mistakes"]:
                 key = mistake.key or format_key_path(key_path)
                 yield replace(mistake, key=key, line=line_numbers.find_line(parse_key_path(key)))
         elif error["type"] == "missing":
-            meaning_by_key = _find_table_keys(model, key_path[:-1])
+            meaning_by_key = _read_meaning_by_key(model, key_path[:-1])
             yield ConfigMistake(
                 format_key_path(key_path),
                 f"must be given: {meaning_by_key.get(str(key_path[-1]), '')}",
@@ -236,7 +245,7 @@ def _build_value_mistake(
             allowed_values,
         )
     if error["type"] == "string_pattern_mismatch":
-        meaning = _find_table_keys(model, key_path[:-1]).get(str(key_path[-1]), "").rstrip(".")
+        meaning = _read_meaning_by_key(model, key_path[:-1]).get(str(key_path[-1]), "").rstrip(".")
         problem = f"{value!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
     else:
         problem = describe_wrong_value(error["msg"], value)
@@ -257,7 +266,7 @@ def format_key_path(key_path: Iterable[str | int]) -> str:
     return text
 
 
-def _find_table_keys(model: type[BaseModel], table_path: Sequence[str | int]) -> dict[str, str]:
+def _read_meaning_by_key(model: type[BaseModel], table_path: Sequence[str | int]) -> dict[str, str]:
     """Return the keys of a table in a file of this model, each with its meaning; empty if there is no such table."""
     annotation: object = model
     for part in table_path:
@@ -354,7 +363,8 @@ class TomlLineNumbers:
                 continue
             (key,) = table
             path, table = (*path, key), table[key]
-            # Each part of the header means the table added last, but the last part of [[a.b]] adds a new one.
+            # In a header, the name of a list of tables refers to its last table; only the last name of [[a.b]] adds a
+            # table.
             if path in self._last_index_by_array_table and not (is_double and not _find_inner_table(table)):
                 path = (*path, self._last_index_by_array_table[path])
         if is_double:
@@ -363,8 +373,8 @@ class TomlLineNumbers:
         return path
 
 
-#: Matches what decides where a statement ends: strings and comments, which may contain brackets; brackets,
-#: which may span lines; and line ends.
+#: Matches the tokens needed to find the end of a statement: strings and comments, because they may contain brackets;
+#: brackets, because a statement goes on until they are closed; and line ends.
 _TOML_TOKEN_PATTERN: Final = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}' r"|\'\'\'(?:[^']|'(?!''))*'{3,5}"
     r"""|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\#[^\n]*|[\[\]{}]|\n""",

@@ -12,7 +12,7 @@ from egm.config.key_documentation import (
     format_toml,
     resolve_reference,
 )
-from egm.config.mistakes import ConfigMistake
+from egm.config.mistakes import ConfigMistake, Consequence
 
 
 def build_schema() -> JsonSchemaValue:
@@ -72,5 +72,5 @@ def find_unchanged_example_values(cabinet_file_data: Mapping[str, object]) -> It
             if key.must_be_given_by_operator and format_toml(table.get(key.name)) == key.example:
                 mistake_text = "still has the example value of a new file: enter your own"
                 yield ConfigMistake(
-                    f"{table_name}.{key.name}", mistake_text, is_fatal=False, is_warning_only=True
+                    f"{table_name}.{key.name}", mistake_text, consequence=Consequence.WARNING_ONLY
                 )

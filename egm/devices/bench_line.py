@@ -69,10 +69,10 @@ def open_bench_line(path: str, settings: LineSettings) -> SerialHandle:
     link = Path(path)
     terminal = find_running_bench_terminal(link)
     if terminal is None:
-        raise LineLostError(path, "the device simulator (bench) that owns this line is not running")
+        raise LineLostError(path, "the bench that owns this line is not running")
     handle = open_port(terminal, settings)
     with suppress(OSError):
         if os.ttyname(handle.fileno()) == terminal == find_running_bench_terminal(link):
             return handle
     handle.close()
-    raise LineLostError(path, "the device simulator (bench) that owned this line has ended")
+    raise LineLostError(path, "the bench that owned this line has ended")

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.devices.framing import FrameCutter
-from egm.devices.twin import ActionError, MessageT, SimulatedPort, SimulatorAction, Twin
+from egm.devices.twin import ActionError, BenchAction, MessageT, SimulatedPort, Twin
 
 #: Time in which an item moves into escrow.
 ACCEPT_SECONDS: Final = 0.8
@@ -218,7 +218,7 @@ class BillTwin(Twin[MessageT]):
             self._enter_phase(ItemPhase.READY)
 
     # ------------------------------------------------------------ manual actions
-    def list_actions(self) -> dict[str, SimulatorAction]:
+    def list_actions(self) -> dict[str, BenchAction]:
         """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "insert": self._insert_bill,
@@ -333,7 +333,7 @@ class BillTwin(Twin[MessageT]):
         self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED)
         return "a false bill was reported"
 
-    def export_memory(self) -> dict[str, object]:
+    def export_retained_state(self) -> dict[str, object]:
         """Return what the acceptor retains without power: item, fault, contents of the box, and totals."""
         item = self._item
         return {
@@ -346,17 +346,19 @@ class BillTwin(Twin[MessageT]):
             "returned": self.returned_items[-_STORED_ITEMS_MAX:],
         }
 
-    def restore_memory(self, memory: Mapping[str, Any]) -> None:
-        """Restore the bill acceptor's state that :meth:`export_memory` returned."""
+    def restore_retained_state(self, retained_state: Mapping[str, Any]) -> None:
+        """Restore the bill acceptor's state that :meth:`export_retained_state` returned."""
         self._stop_timers()
-        item, fault_phase = memory["paper"], memory["stuck"]
+        item, fault_phase = retained_state["paper"], retained_state["stuck"]
         self._item = None if item is None else SimulatedItem(**item)
         self._fault_phase = None if fault_phase is None else ItemPhase(fault_phase)
-        self.inserted_cents = memory["inserted_cents"]
-        self.stacked_cents = memory["stacked_cents"]
-        self.returned_cents = memory["returned_cents"]
-        self.stacked_items = list(memory["stacked"])
-        self.returned_items = list(memory.get("returned", ()))  # absent from memories of earlier versions
+        self.inserted_cents = retained_state["inserted_cents"]
+        self.stacked_cents = retained_state["stacked_cents"]
+        self.returned_cents = retained_state["returned_cents"]
+        self.stacked_items = list(retained_state["stacked"])
+        self.returned_items = list(
+            retained_state.get("returned", ())
+        )  # absent from states that earlier versions stored
         self.handle_power_return()
 
     def _format_status(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from egm.devices.framing import FrameCutter
 from egm.devices.printer_status import PrinterStatus
-from egm.devices.twin import ActionError, MessageT, SimulatedPort, SimulatorAction, Twin
+from egm.devices.twin import ActionError, BenchAction, MessageT, SimulatedPort, Twin
 
 #: Time in which a bar code is printed.
 BARCODE_PRINT_SECONDS: Final = 0.7
@@ -110,7 +110,7 @@ class PrinterTwin(Twin[MessageT]):
             self.printed_tickets.append({**self._unlisted_ticket, "barcode_complete": False})
         self._is_busy = self._is_barcode_done = False
 
-    def export_memory(self) -> dict[str, object]:
+    def export_retained_state(self) -> dict[str, object]:
         """Return what the printer retains without power: the paper, and the last tickets that came out."""
         return {
             "paper_tickets": self.paper_tickets,
@@ -118,10 +118,13 @@ class PrinterTwin(Twin[MessageT]):
             "printed": self.printed_tickets[-_STORED_TICKETS_MAX:],
         }
 
-    def restore_memory(self, memory: Mapping[str, Any]) -> None:
-        """Restore the printer's state that :meth:`export_memory` returned."""
-        self.paper_tickets, self._is_ticket_in_path = memory["paper_tickets"], memory["in_path"]
-        self.printed_tickets = list(memory["printed"])
+    def restore_retained_state(self, retained_state: Mapping[str, Any]) -> None:
+        """Restore the printer's state that :meth:`export_retained_state` returned."""
+        self.paper_tickets, self._is_ticket_in_path = (
+            retained_state["paper_tickets"],
+            retained_state["in_path"],
+        )
+        self.printed_tickets = list(retained_state["printed"])
         self.handle_power_return()
 
     def handle_power_return(self) -> None:
@@ -130,7 +133,7 @@ class PrinterTwin(Twin[MessageT]):
             self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)
 
     # ------------------------------------------------------------ manual actions
-    def list_actions(self) -> dict[str, SimulatorAction]:
+    def list_actions(self) -> dict[str, BenchAction]:
         """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "take": self._take_ticket_from_bezel,

@@ -37,11 +37,11 @@ _PAUSE_SECONDS_THAT_END_MESSAGE: Final = 0.05
 _SECONDS_BETWEEN_SPLIT_BYTES: Final = 0.001
 
 #: The values of a bench command, by name.
-SimulatorActionValues = Mapping[str, int | str | bool]
+BenchActionValues = Mapping[str, int | str | bool]
 #: A manual action on a simulated device. Its keyword parameters, of type int, bool or str, are the values of a command;
 #: a parameter's name ends in an underscore if the value's name is a Python keyword or built-in. It returns a
 #: description of the result.
-SimulatorAction = Callable[..., str]
+BenchAction = Callable[..., str]
 
 #: The largest number in a command: what a device stores in four bytes.
 ACTION_VALUE_MAX: Final = 0xFFFF_FFFF
@@ -222,7 +222,7 @@ class Twin(ABC, Generic[MessageT]):
     ) -> None:
         """Create the simulated device.
 
-        ``speed`` makes its mechanics this many times faster than real ones; its time limits stay.
+        Its mechanics run ``speed`` times as fast as real ones; the time limits of its protocol are unchanged.
         """
         self.name = name
         self.port = port
@@ -233,7 +233,7 @@ class Twin(ABC, Generic[MessageT]):
         self._reader = FrameReader(cutter)
         self._last_received_at = 0.0
         self._log: deque[str] = deque(maxlen=_LOG_LINES_MAX)
-        #: Called whenever :meth:`export_memory` may have changed.
+        #: Called whenever :meth:`export_retained_state` may have changed.
         self.on_change: Callable[[], None] = lambda: None
         port.connect(self._handle_data)
 
@@ -253,19 +253,19 @@ class Twin(ABC, Generic[MessageT]):
     def start_autonomous_behaviour(self) -> None:
         """Start what the device does by itself, such as a wheel's spins; the bench calls it when it starts."""
 
-    def export_memory(self) -> dict[str, object]:
+    def export_retained_state(self) -> dict[str, object]:
         """Return what the device retains without power, as JSON data."""
         return {}
 
-    def restore_memory(self, memory: Mapping[str, object]) -> None:
-        """Restore the state that :meth:`export_memory` returned, as if the device were switched on again."""
+    def restore_retained_state(self, retained_state: Mapping[str, object]) -> None:
+        """Restore the state that :meth:`export_retained_state` returned, as if the device were switched on again."""
 
     @abstractmethod
     def describe_state(self) -> dict[str, object]:
         """Return what a person could see on or in the simulated device, for display."""
 
     @abstractmethod
-    def list_actions(self) -> dict[str, SimulatorAction]:
+    def list_actions(self) -> dict[str, BenchAction]:
         """Return the manual actions on this device by name; each function performs one and describes the result."""
 
     def _handle_data(self, data: bytes) -> None:
@@ -339,7 +339,7 @@ class Twin(ABC, Generic[MessageT]):
         self.on_change = lambda: None
         self.port.unplug()
 
-    def perform_action(self, action: str, values: SimulatorActionValues) -> str:
+    def perform_action(self, action: str, values: BenchActionValues) -> str:
         """Perform the manual action ``action``; return a description of the result. Raises :class:`ActionError`."""
         action_by_name = {**self._list_line_actions(), **self.list_actions()}
         if action not in action_by_name:
@@ -361,7 +361,7 @@ class Twin(ABC, Generic[MessageT]):
             **self.describe_state(),
         }
 
-    def _list_line_actions(self) -> dict[str, SimulatorAction]:
+    def _list_line_actions(self) -> dict[str, BenchAction]:
         """Return the manual actions on power, cable and line that every simulated device has."""
         return {
             "power_off": self._switch_power_off,
@@ -437,9 +437,7 @@ class Twin(ABC, Generic[MessageT]):
         return "the line is good"
 
 
-def _read_action_values(
-    action: SimulatorAction, values: SimulatorActionValues
-) -> dict[str, int | str | bool]:
+def _read_action_values(action: BenchAction, values: BenchActionValues) -> dict[str, int | str | bool]:
     """Return the values of a manual action's parameters, by name, from the command ``values``.
 
     Raises :class:`ActionError`, which names the value, if it belongs to no parameter, is missing, has the wrong type or

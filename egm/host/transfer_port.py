@@ -10,6 +10,7 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from enum import Enum, auto
 from typing import Final
 
 from egm.features.memory_clear.records import compute_short_digest, list_earlier_transfers
@@ -50,6 +51,17 @@ from egm.record_codec import from_json
 _STATES_FREE_FOR_TRANSFER: Final = frozenset({State.IDLE, State.LOCKED})
 #: Nanoseconds in a hundredth of a second.
 _NANOSECONDS_PER_HUNDREDTH_SECOND: Final = 10_000_000
+
+
+class TransferLockState(Enum):
+    """The state of the lock that keeps players from using the machine while a host transfers money."""
+
+    NOT_LOCKED = auto()
+    """The host has not requested the lock, or it has ended."""
+    PENDING = auto()
+    """The host has requested the lock, and the machine cannot grant it yet."""
+    LOCKED = auto()
+    """The host holds the lock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,14 +294,14 @@ class HostTransferInterface:
 
     # ------------------------------------------------------------------ the lock
     @property
-    def transfer_lock_state(self) -> bool | None:
-        """Return True if the host holds the transfer lock, None if its request is pending, and False otherwise."""
+    def transfer_lock_state(self) -> TransferLockState:
+        """Return whether the host holds the transfer lock, or has requested it."""
         lock = self._machine.component(HostMoney).transfer_lock
         if lock is None or lock.is_cash_out_offer:
-            return False
-        return True if self._engine.state is State.LOCKED else None
+            return TransferLockState.NOT_LOCKED
+        return TransferLockState.LOCKED if self._engine.state is State.LOCKED else TransferLockState.PENDING
 
-    def request_lock(self, required_transfers_code: int, hundredths_of_second: int) -> bool | None:
+    def request_lock(self, required_transfers_code: int, hundredths_of_second: int) -> TransferLockState:
         """Request the transfer lock for the host, for ``hundredths_of_second`` hundredths of a second.
 
         Return :attr:`transfer_lock_state`.

@@ -1,9 +1,9 @@
-"""Hard meters: the electromechanical counters follow the electronic meters, in pulses (D-20; FR68-11).
+"""Hard meters: the electromechanical meters follow the electronic meters, in pulses (D-20; FR68-11).
 
-The number of pulses still to be given is not stored. It is the electronic meter, in pulses, less the offset and the
-count that the I/O board reports, so no pulse is lost or given twice, whether the machine or the board loses its power.
-When counters are detected for the first time, or for the first time after an exchange, the difference between
-electronic meter and counter is stored in the journal as the offset.
+The number of outstanding pulses is not stored. It is the electronic meter, in pulses, less the offset and the count
+that the I/O board reports, so no pulse is lost or given twice, whether the machine or the board loses its power.
+When hard meters are detected for the first time, or for the first time after an exchange, the difference between
+electronic meter and hard meter is stored in the journal as the offset.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
 
-#: Interval between updates. A shorter one would not help: the counters advance more slowly than the meters change.
+#: Interval between updates. A shorter one would not help: the electronic meters change faster than hard meters advance.
 _SEND_INTERVAL_SECONDS: Final = 0.5
 
 
 class HardMeterService:
-    """Service that sends the I/O board the totals that its electromechanical counters should show."""
+    """Service that sends the I/O board the totals that its hard meters should show."""
 
     name = "hard_meters"
 
@@ -34,40 +34,41 @@ class HardMeterService:
         board.start_reading_hard_meters()
 
     async def run(self) -> None:
-        """Update the electromechanical counters after each change, until cancelled."""
+        """Update the hard meters after each change, until cancelled."""
         while True:
             self._meters_may_have_changed.clear()
-            if self.send_totals():
+            if self.update_hard_meters():
                 await self._meters_may_have_changed.wait()
             await asyncio.sleep(_SEND_INTERVAL_SECONDS)
 
     def process_change(self, snapshot: Snapshot) -> None:  # noqa: ARG002 (it reads the meters, not the snapshot)
-        """Wake the task that updates the electromechanical counters, because the meters may have changed."""
+        """Wake the task that updates the hard meters, because the electronic meters may have changed."""
         self._meters_may_have_changed.set()
 
-    def send_totals(self) -> bool:
-        """Send the I/O board the total that each counter should show; if no offsets are stored, store them first.
+    def update_hard_meters(self) -> bool:
+        """Send the I/O board the total that each hard meter should show.
 
-        Return False, and send nothing, while the board has not reported its counters yet.
+        If no offsets are stored, store them in the journal first. Return False, and send nothing, while the board has
+        not reported its counts yet.
         """
-        counter_pulses = self._board.hard_meter_pulse_counts
-        if counter_pulses is None:
+        hard_meter_pulses = self._board.hard_meter_pulse_counts
+        if hard_meter_pulses is None:
             return False
-        meter_pulses = self._read_meters_in_pulses()
+        meter_pulses = self._read_electronic_meters_in_pulses()
         offsets = self._machine.memory.get(IntegrityKey.HARD_METER_OFFSETS)
         if offsets is None:
-            offsets = [pulses - count for pulses, count in zip(meter_pulses, counter_pulses, strict=True)]
+            offsets = [pulses - count for pulses, count in zip(meter_pulses, hard_meter_pulses, strict=True)]
             self._machine.post(
                 HARD_METERS_FITTED,
-                HardMetersFitted(counted_pulses=tuple(counter_pulses)),
+                HardMetersFitted(counted_pulses=tuple(hard_meter_pulses)),
                 state={IntegrityKey.HARD_METER_OFFSETS: offsets},
             )
         totals = tuple(pulses - offset for pulses, offset in zip(meter_pulses, offsets, strict=True))
         self._board.advance_hard_meters(totals)
         return True
 
-    def _read_meters_in_pulses(self) -> list[int]:
-        """Return each hard meter's electronic meter in whole pulses, rounded down; 0 for a counter without one."""
+    def _read_electronic_meters_in_pulses(self) -> list[int]:
+        """Return the electronic meter that each hard meter follows, in whole pulses, rounded down; 0 for none."""
         values = self._machine.journal.meters().values
         pulses = [
             values[name] // self._pulse_cents for name in self._machine.profile.hard_meters.followed_meters

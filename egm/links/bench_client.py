@@ -48,9 +48,7 @@ class BenchClient:
                 raise BenchUnreachableError(
                     f"no simulated device replies at {run_folder}: start the cabinet there with `egm run`"
                 ) from error
-            raise BenchUnreachableError(
-                f"no connection to the device simulator (bench) at {run_folder}: {error}"
-            ) from error
+            raise BenchUnreachableError(f"no connection to the bench at {run_folder}: {error}") from error
         if not isinstance(reply, Hello):
             self.close()
             raise BenchUnreachableError(f"the bench at {run_folder} refused: {reply}")
@@ -64,7 +62,7 @@ class BenchClient:
         self._stream.flush()
         line = self._stream.readline(LINE_BYTES_MAX)
         if not line:
-            raise ConnectionError("the device simulator (bench) closed the connection")
+            raise ConnectionError("the bench closed the connection")
         return decode_message(line)
 
     def execute_action(self, device: str, action: str = "state", /, **values: int | str | bool) -> BenchReply:
@@ -75,9 +73,7 @@ class BenchClient:
         try:
             reply = self._request(BenchCommand(device=device, action=action, values=values))
         except (OSError, MessageError) as error:
-            raise BenchUnreachableError(
-                f"the connection to the device simulator (bench) was lost: {error}"
-            ) from error
+            raise BenchUnreachableError(f"the connection to the bench was lost: {error}") from error
         if not isinstance(reply, BenchReply):
             raise BenchUnreachableError(f"the bench sent an unexpected reply: {reply}")
         return reply

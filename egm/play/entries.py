@@ -16,7 +16,7 @@ from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, TableBetsReturned
 from egm.play.records.games import GAME_CHOICE_KIND
 from egm.play.records.protection import ReminderRecord
-from egm.play.void_rule import Ruling
+from egm.play.void_rule import VoidReason
 from egm.progressive.entries import POOL_TRANSFERS
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import omit_if_default, stored_as
@@ -90,7 +90,7 @@ class GameVoid(RulingDetails):
     play_id: str
     refund_cents: Count
     """The total of the stakes returned to the player, in minor units."""
-    ruling: Ruling
+    void_reason: VoidReason = field(metadata=stored_as("ruling"))
     """The reason: a defect of the machine, or a player who disrupted the game."""
     settlements: tuple[Mapping[str, JSON], ...] = omit_if_default((), key="settled")
     """The bets of this game that were settled before it was voided; they stay settled."""

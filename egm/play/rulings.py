@@ -16,7 +16,7 @@ from egm.play.records.wheel import read_winning_number
 from egm.play.rounds import can_collect_win_without_draw, generator_is_in_service, is_waiting_for_wheel
 from egm.play.shared_round import is_next_step_recorded, is_round_void
 from egm.play.stepped_game import list_settled_bets_of_open_game, try_replay_game
-from egm.play.void_rule import OpenGameState, Ruling, find_reason_void_is_refused
+from egm.play.void_rule import OpenGameState, VoidReason, find_reason_void_is_refused
 from egm.progressive import game_levels
 from egm.staff.events import RulingForm, are_texts_filled_in
 from egm.staff.form import build_ruling_details
@@ -46,7 +46,7 @@ def open_game_has_neither_outcome_nor_win(machine: Machine, _: Event) -> bool:
     That is refused if other players play for its stake and, unless the game cannot be replayed, if it has already
     won or its next step is recorded.
     """
-    return _can_declare_void(machine, Ruling.DISRUPTED)
+    return _can_declare_void(machine, VoidReason.DISRUPTED)
 
 
 def game_cannot_end(machine: Machine, _: Event) -> bool:
@@ -54,11 +54,11 @@ def game_cannot_end(machine: Machine, _: Event) -> bool:
 
     A game also cannot end if its round was declared void and the players win each other's stakes.
     """
-    return _can_declare_void(machine, Ruling.DEFECT)
+    return _can_declare_void(machine, VoidReason.DEFECT)
 
 
-def _can_declare_void(machine: Machine, ruling: Ruling) -> bool:
-    """Return whether two people may declare the open game void for the reason ``ruling``."""
+def _can_declare_void(machine: Machine, void_reason: VoidReason) -> bool:
+    """Return whether two people may declare the open game void for the reason ``void_reason``."""
     game_record = find_open_game(machine)
     if game_record is None:
         return False
@@ -67,11 +67,11 @@ def _can_declare_void(machine: Machine, ruling: Ruling) -> bool:
         can_be_replayed=try_replay_game(machine, game_record) is not None,
         is_next_step_recorded=_is_next_step_or_number_recorded(machine, game_record),
         can_collect_win=can_collect_win_without_draw(machine),
-        is_missing_numbers=not generator_is_in_service(machine) or is_waiting_for_wheel(machine),
+        are_next_numbers_unavailable=not generator_is_in_service(machine) or is_waiting_for_wheel(machine),
         are_stakes_between_players=are_stakes_between_players((*game_record.steps, *game_record.round_steps)),
         is_round_void=is_round_void(machine, game_record),
     )
-    return find_reason_void_is_refused(ruling, game_state) is None
+    return find_reason_void_is_refused(void_reason, game_state) is None
 
 
 def _is_next_step_or_number_recorded(machine: Machine, game_record: GameRecord) -> bool:
@@ -114,7 +114,9 @@ def _is_next_number_missing(machine: Machine) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def forfeit_game(machine: Machine, event: Event) -> None:
     """Declare void the open game that a player has disrupted; its stake is forfeited (Québec s.94)."""
-    void_game(machine, is_refunded=False, ruling=Ruling.DISRUPTED, **build_ruling_details(machine, event))
+    void_game(
+        machine, is_refunded=False, void_reason=VoidReason.DISRUPTED, **build_ruling_details(machine, event)
+    )
 
 
 def refund_game(machine: Machine, event: Event) -> None:
@@ -123,10 +125,15 @@ def refund_game(machine: Machine, event: Event) -> None:
     The profile states whether its stake is refunded.
     """
     is_refunded = machine.profile.pay_out.defect_rule == "refund"
-    void_game(machine, is_refunded=is_refunded, ruling=Ruling.DEFECT, **build_ruling_details(machine, event))
+    void_game(
+        machine,
+        is_refunded=is_refunded,
+        void_reason=VoidReason.DEFECT,
+        **build_ruling_details(machine, event),
+    )
 
 
-def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **details: Any) -> None:
+def void_game(machine: Machine, /, *, is_refunded: bool, void_reason: VoidReason, **details: Any) -> None:
     """End the open game as void; if ``is_refunded`` is True, return its undecided stakes.
 
     Each stake returns to the kind of credit from which it came, and the amounts of progressive hits return to
@@ -154,7 +161,7 @@ def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **detai
         GameVoid(
             play_id=game_record.play_id,
             refund_cents=refund_cents,
-            ruling=ruling,
+            void_reason=void_reason,
             settlements=tuple(settlement.to_json() for settlement in decided_bets),
             recorded_outcome=outcome,
             **details,

@@ -142,14 +142,14 @@ def main(
             surface = Window(theme, fullscreen=fullscreen, display_index=display, picture_class=picture_class)
     except (ThemeError, WindowError, OSError) as error:
         raise StartupRefusal(make_lines_printable(str(error))) from error
-    machine_client, simulator_client = create_clients(
-        state, with_simulator=bench and not top, position=position or 1, is_onlooker=top
+    machine_client, bench_client = create_clients(
+        state, with_bench=bench and not top, position=position or 1, is_onlooker=top
     )
     app = ScreenApp(
         theme=theme,
         surface=surface,
         machine=machine_client,
-        bench=simulator_client,
+        bench=bench_client,
         devices=frozenset(devices),
         sounds=SoundPlayer(
             theme, _create_sound_output(surface, sound_store, silent=silent or top), sound_store

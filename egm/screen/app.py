@@ -31,7 +31,7 @@ from egm.terminal import echo
 #: Frames drawn per second at most, unless the caller of :meth:`ScreenApp.run` sets another number.
 FRAMES_PER_SECOND: Final = 60
 #: Seconds between queries for the state of the simulated devices while their drawer is open.
-SIMULATOR_QUERY_INTERVAL_SECONDS: Final = 0.4
+BENCH_QUERY_INTERVAL_SECONDS: Final = 0.4
 #: Seconds between the heartbeats of the frame loop.
 HEARTBEAT_INTERVAL_SECONDS: Final = 2.0
 
@@ -125,7 +125,7 @@ class ScreenApp:
         self._is_top_screen = is_top_screen
         self._start_up_file = start_up_file
         self._next_start_up_read_at = now
-        self._next_simulator_query_at = 0.0
+        self._next_bench_query_at = 0.0
         self._next_heartbeat_at = now
         self._is_started = False
         self._next_progress_report_at = 0.0
@@ -199,7 +199,7 @@ class ScreenApp:
             report_problem(f"{touch_or_key}: {type(error).__name__}: {error}")
 
     def apply_action(self, action: Action) -> None:
-        """Apply an action to the view, and send the messages that it causes to the machine and device simulator."""
+        """Apply an action to the view, and send the messages that it causes to the machine and bench."""
         selectable_actions = self.surface.picture.list_selectable_actions(self.view)
         self.view, messages = apply_action(self.view, action, self.theme, selectable_actions)
         self._send(messages)
@@ -224,7 +224,7 @@ class ScreenApp:
         return self.surface.picture.find_touched_action(self.view, touch.x * width, touch.y * height)
 
     def _send(self, messages: tuple[Intent | BenchCommand, ...]) -> None:
-        """Send requests to the machine and commands to the device simulator.
+        """Send requests to the machine and commands to the bench.
 
         A top screen sends nothing. Requests made before the machine's greeting are dropped: the
         player does not see yet what they would cause.
@@ -241,7 +241,7 @@ class ScreenApp:
     def _apply_machine_messages(self, now: float) -> None:
         """Apply the messages received from the machine to the view; handle reported button presses as input.
 
-        Without a connection, read the progress of a starting machine. Also apply the device simulator's replies.
+        Without a connection, read the progress of a starting machine. Also apply the bench's replies.
         """
         received = self.machine.poll(now)
         if (
@@ -267,7 +267,7 @@ class ScreenApp:
             self._apply_bench_messages(self.bench, now)
 
     def _apply_bench_messages(self, bench: ScreenClient, now: float) -> None:
-        """Apply the replies of the device simulator (``bench``) to the view.
+        """Apply the replies of the bench (``bench``) to the view.
 
         While the drawer of simulated devices is open, also query the devices' state.
         """
@@ -281,10 +281,10 @@ class ScreenApp:
                     self.apply_action(REPEATED_MENU_KEY_ACTION)
         if received.has_link_opened or received.has_link_been_lost:
             self.view = replace(
-                self.view, is_simulator_connected=not received.has_link_been_lost, is_key_turn_pending=False
+                self.view, is_bench_connected=not received.has_link_been_lost, is_key_turn_pending=False
             )
-        if self.view.is_drawer_open and now >= self._next_simulator_query_at:
-            self._next_simulator_query_at = now + SIMULATOR_QUERY_INTERVAL_SECONDS
+        if self.view.is_drawer_open and now >= self._next_bench_query_at:
+            self._next_bench_query_at = now + BENCH_QUERY_INTERVAL_SECONDS
             bench.send(BenchCommand(device="bench", action="state"))
 
     def run(self, frames_per_second: int = FRAMES_PER_SECOND) -> None:
@@ -307,12 +307,12 @@ def is_staff_signed_in(view: View) -> bool:
 
 
 def create_clients(
-    state: Path, *, with_simulator: bool, position: int = 1, is_onlooker: bool = False
+    state: Path, *, with_bench: bool, position: int = 1, is_onlooker: bool = False
 ) -> tuple[ScreenClient, ScreenClient | None]:
-    """Return the client of a screen to its machine, and its client to the device simulator.
+    """Return the client of a screen to its machine, and its client to the bench.
 
     The screen belongs to the player position ``position``; ``state`` is the machine's state folder. If
-    ``with_simulator`` is false, the second client is None. ``is_onlooker`` says that no player uses the screen; the
+    ``with_bench`` is false, the second client is None. ``is_onlooker`` says that no player uses the screen; the
     client then promises no heartbeats.
     """
     sockets = state / "run"
@@ -323,4 +323,4 @@ def create_clients(
         is_onlooker=is_onlooker,
         sends_heartbeats=not is_onlooker,
     )
-    return machine, ScreenClient(sockets / "bench.sock", sockets / "bench.token") if with_simulator else None
+    return machine, ScreenClient(sockets / "bench.sock", sockets / "bench.token") if with_bench else None

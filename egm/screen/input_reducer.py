@@ -47,13 +47,13 @@ from egm.screen.view import (
     should_show_scoreboard,
 )
 
-#: Requests for the machine, and commands for the device simulator (the bench).
+#: Requests for the machine, and commands for the bench.
 OutgoingMessages = tuple[Intent | BenchCommand, ...]
 #: Keys that keep their meaning while a service page is open.
 _KEYS_ACTIVE_ON_SERVICE_PAGE: Final = frozenset({"language", "volume", "drawer", "bench"})
 #: The action of the staff's menu key.
 MENU_KEY_ACTION: Final = Action("menu")
-#: The action repeated for the menu key once the device simulator has reported the position of its key switch.
+#: The action repeated for the menu key once the bench has reported the position of its key switch.
 REPEATED_MENU_KEY_ACTION: Final = Action("menu", "known")
 #: From this level of celebration on, PLAY skips the roll-up without starting another game.
 _SKIPPABLE_CELEBRATION_LEVEL: Final = 3
@@ -70,7 +70,7 @@ def apply_action(
 ) -> tuple[View, OutgoingMessages]:
     """Return the view after a player's or attendant's action, and the messages that it causes.
 
-    The messages are requests to the machine and commands to the device simulator. ``selectable_actions`` are the
+    The messages are requests to the machine and commands to the bench. ``selectable_actions`` are the
     actions of the touch targets among which the deck's keys select, if they do now
     (:func:`egm.screen.view.is_selecting_targets`).
     """
@@ -103,8 +103,8 @@ def apply_action(
         if view.snapshot is not None and view.snapshot.state == "playing":
             return _shorten_presentation(view, theme), ()
     should_turn_key = action.name == "menu" and not _has_unconfirmed_input(view)
-    # Query the key's position first, because it may also have been turned with the device simulator's own commands.
-    should_query_first = should_turn_key and action == MENU_KEY_ACTION and view.is_simulator_connected
+    # Query the key's position first, because it may also have been turned with the bench's own commands.
+    should_query_first = should_turn_key and action == MENU_KEY_ACTION and view.is_bench_connected
     key_commands = _list_operator_key_commands(view) if should_turn_key and not should_query_first else ()
     if should_query_first or key_commands:
         return replace(view, is_key_turn_pending=should_query_first), key_commands or (

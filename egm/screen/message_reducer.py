@@ -1,4 +1,4 @@
-"""Message reducer: compute the next view from a message of the machine or device simulator, or from time."""
+"""Message reducer: compute the next view from a message of the machine or bench, or from time."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -70,7 +70,7 @@ def apply_message(view: View, message: Message) -> View:
 
 
 def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = frozenset()) -> View:
-    """Return the view after a reply of the device simulator: the states of all devices, or a command's result.
+    """Return the view after a reply of the bench: the states of all devices, or a command's result.
 
     ``devices`` are the devices that the drawer operates; empty for all devices.
     """

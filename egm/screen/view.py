@@ -122,14 +122,14 @@ class View:
     state_by_device: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The state of each simulated device (door, bill acceptor ...), by its name."""
     bench_commands: tuple[BenchCommand, ...] = ()
-    """The commands that the drawer last sent to the device simulator."""
+    """The commands that the drawer last sent to the bench."""
     bench_reply: BenchReply | None = None
-    """The device simulator's reply to ``bench_commands``, or None."""
+    """The bench's reply to ``bench_commands``, or None."""
     bench_reply_at: float = -10.0
-    is_simulator_connected: bool = False
-    """Whether the device simulator is connected."""
+    is_bench_connected: bool = False
+    """Whether the bench is connected."""
     is_key_turn_pending: bool = False
-    """Whether the operator's key is to be turned once the device simulator has reported the key's position."""
+    """Whether the operator's key is to be turned once the bench has reported the key's position."""
     last_action_name: str = ""
     """The name of the last action of a person, such as that of the key pressed last."""
     pressed_at: float = -10.0

@@ -133,7 +133,7 @@ class ScriptedStep:
         return value
 
 
-class ScriptedChance:
+class ScriptedGenerator:
     """Substitute for the random number generator that returns the numbers which a test has chosen."""
 
     def __init__(self, *values: int) -> None:
@@ -148,8 +148,8 @@ class ScriptedChance:
         raise ReseedNotAllowed(reason)
 
 
-class ChanceOutOfService:
-    """A random number generator that is out of service."""
+class GeneratorOutOfService:
+    """Substitute for a random number generator that is out of service."""
 
     def step(self) -> ScriptedStep:
         """Raise OutOfService."""
@@ -160,8 +160,8 @@ class ChanceOutOfService:
         raise OutOfService("planted")
 
 
-class ChanceFailingDuringStep(ChanceOutOfService):
-    """A random number generator that fails during a step."""
+class GeneratorFailingDuringStep(GeneratorOutOfService):
+    """Substitute for a random number generator that fails during a step."""
 
     def step(self) -> ScriptedStep:
         """Return a step whose first draw fails."""
@@ -240,8 +240,8 @@ class RepeatableEntropySource(KernelSource):
 class _GeneratorTestedOnce(RandomService):
     """The random number generator, with only one start-up self-test in a process.
 
-    The self-test has fixed inputs, so a second run shows nothing more, and it took an eighth of the time of creating a
-    test machine.
+    The self-test has fixed inputs, so a second run shows nothing more; without this class, it would take an eighth of
+    the time of creating a test machine.
     """
 
     _run_start_up_self_test = staticmethod(cache(run_self_test))
@@ -289,7 +289,7 @@ class MachineRig:
         folder: Path,
         *,
         profile: str | Path = "generic",
-        chance: Any = None,
+        generator: Any = None,
         games: tuple[str, ...] = (DEFAULT_GAME_ID,),
         devices: tuple[str, ...] = (),
         host: HostMoney | None = None,
@@ -306,14 +306,19 @@ class MachineRig:
     ) -> None:
         """Create the machine in state BOOT; :meth:`boot` starts it.
 
-        ``chance``: a substitute for the random number generator. ``games``: the ids of the games, all offered at
-        ``denominations_cents``. ``devices``: which of ``printer`` and ``hopper`` the cabinet has. ``host``: the host
-        through which money moves. ``levels``: the progressive levels. ``position``: the player position.
-        ``first_rig``: the first player position of the same machine, with which the journal and more is shared.
-        ``storage``: the medium of the journal, if not the folder's own. ``wall_time``: the date and time on its clock.
-        ``gaming_day``: the venue's gaming day. ``acceptor``: whether the machine has a bill acceptor.
-        ``disabling_sources``: the hosts and links of the cabinet file that may disable the machine. ``features``: the
-        machine's features.
+        * ``generator``: a substitute for the random number generator.
+        * ``games``: the ids of the games, all offered at ``denominations_cents``.
+        * ``devices``: which of ``printer`` and ``hopper`` the cabinet has.
+        * ``host``: the host through which money moves.
+        * ``levels``: the progressive levels.
+        * ``position``: the player position.
+        * ``first_rig``: the rig of position 1; this rig shares its journal, clock and ticket store.
+        * ``storage``: the medium of the journal, if not the folder's own.
+        * ``wall_time``: the date and time on the machine's clock.
+        * ``gaming_day``: the venue's gaming day.
+        * ``acceptor``: whether the machine has a bill acceptor.
+        * ``disabling_sources``: the hosts and links of the cabinet file that may disable the machine.
+        * ``features``: the machine's features.
         """
         self.first_rig = first_rig
         self.clock: StoppedClock = StoppedClock() if first_rig is None else first_rig.clock
@@ -355,7 +360,7 @@ class MachineRig:
             timekeeper=create_timekeeper(self.journal, self.clock)
             if first_rig is None
             else first_rig.machine.timekeeper,
-            random_service=create_generator() if chance is None else chance,
+            random_service=create_generator() if generator is None else generator,
             screen_outbox=self.hands,
             position=position or Position(),
         )
@@ -394,7 +399,11 @@ class MachineRig:
             self.machine.install(component)
 
     def _open_ticket_store_and_identities(self, folder: Path) -> None:
-        """Open the ticket store and the register of identities, and complete what the last run left open in them."""
+        """Open the ticket store and the register of identities, and complete what the last run left open in them.
+
+        As the machine's process does, also record whether the clock is trusted and apply the operator's options, in
+        between: tickets are recovered with both.
+        """
         ledger_error = ""
         if self.first_rig is None:
             self.ticket_store, ledger_error = open_ticket_store(self.journal, folder, folder / SECOND_FOLDER)
@@ -513,10 +522,14 @@ class MachineRig:
         """Switch the machine off and close its journal; do nothing for a further position, which shares it."""
         if self.is_open and self.first_rig is None:
             self.journal.close()
-            self.lose_power()
+            self._close_files()
 
     def lose_power(self) -> None:
-        """Stop the machine as a power loss does, without a shutdown; also close its files outside the journal."""
+        """Stop the machine as a power loss does, without closing the journal; release its other files."""
+        self._close_files()
+
+    def _close_files(self) -> None:
+        """Close the machine's files outside the journal, and count it as closed."""
         self.is_open = False
         if self.ticket_store is not None:
             self.ticket_store.close()
@@ -558,7 +571,7 @@ def write_undeclared_entry(
     state: Mapping[str, object] | None = None,
     details: object = None,
 ) -> None:
-    """Append a journal entry that no feature declares, or whose form differs from its declaration.
+    """Append a journal entry without checking it against a declaration; ``details`` becomes its record.
 
     Tests use it for entries of earlier versions and for forged ones.
     """

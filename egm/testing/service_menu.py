@@ -18,8 +18,8 @@ from meters.recall import read_details
 
 #: The catalogue of texts in each language.
 TEXTS_BY_LANGUAGE = {language: Texts(language) for language in LANGUAGES}
-#: The titles of the main menu and its subjects.
-MAIN_MENU_TITLE_KEYS = {"service.menu.title", *(f"service.section.{subject}" for subject in MENU_SECTIONS)}
+#: The catalogue keys of the titles of the main menu and its sections.
+MAIN_MENU_TITLE_KEYS = {"service.menu.title", *(f"service.section.{section}" for section in MENU_SECTIONS)}
 #: Staff number of each role; :func:`build_pin` returns the PIN.
 STAFF_NUMBER_BY_ROLE = {role: str(index) for index, role in enumerate(Role, 1)}
 
@@ -49,14 +49,15 @@ def create_roster() -> Roster:
     return roster
 
 
-class Menu:
-    """A simulated member of staff at the service menu of a machine."""
+class MenuUser:
+    """A member of staff who uses the service menu of a test machine."""
 
-    def __init__(self, room: MachineRig) -> None:
-        self.room = room
-        self.machine = room.machine
+    def __init__(self, rig: MachineRig) -> None:
+        self.rig = rig
+        self.machine = rig.machine
         self.machine.install(create_roster())
-        self._acting_persons = {"attendant"}
+        # Staff numbers, and names of key switches: a person who turns a key is recorded by the key's name.
+        self._acting_ids = {"attendant"}
         feature_texts = self.machine.component(Features).texts_by_language
         self._texts = [
             Texts(language, additional_texts=feature_texts)
@@ -86,13 +87,13 @@ class Menu:
         notice = self.page.notice
         return "" if notice is None else str(notice.value)
 
-    def open(self, key: str = "operator") -> "Menu":
+    def open(self, key: str = "operator") -> "MenuUser":
         """Turn a key switch, which opens the service menu."""
-        self._acting_persons.add(key)
-        self.room.engine.submit(Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key)))
+        self._acting_ids.add(key)
+        self.rig.engine.submit(Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key)))
         return self
 
-    def touch(self, action: str, text: str = "", *, page: str | None = None) -> "Menu":
+    def touch(self, action: str, text: str = "", *, page: str | None = None) -> "MenuUser":
         """Touch an action on the service page; fail unless it is offered and enabled.
 
         ``text`` is typed if the action prompts for input. If the action is in another section of the main menu, go to
@@ -104,7 +105,7 @@ class Menu:
             and action not in list_enabled_actions(self.page)
             and self.page.title.value in MAIN_MENU_TITLE_KEYS
         ):
-            self._walk_to(action)
+            self._open_section_with(action)
         page_before = self.page
         if page is None:
             assert action in list_enabled_actions(page_before), (
@@ -113,15 +114,15 @@ class Menu:
         page_answer = PageAnswer(
             action=action, page_input=PageInput(page_id=page or page_before.id, entered_text=text)
         )
-        self.room.engine.submit(Event(EventType.ANSWER_SERVICE_PAGE, page_answer))
+        self.rig.engine.submit(Event(EventType.ANSWER_SERVICE_PAGE, page_answer))
         return self
 
-    def _walk_to(self, action: str) -> None:
+    def _open_section_with(self, action: str) -> None:
         """Open the section of the main menu that offers the action."""
         self.home()
-        for subject in MENU_SECTIONS:
-            if f"subject:{subject}" in list_enabled_actions(self.page):
-                self.touch(f"subject:{subject}")
+        for section in MENU_SECTIONS:
+            if f"subject:{section}" in list_enabled_actions(self.page):
+                self.touch(f"subject:{section}")
                 if action in list_enabled_actions(self.page):
                     return
                 self.touch("back")
@@ -129,52 +130,52 @@ class Menu:
     def collect_all_actions(self) -> set[str]:
         """Return the actions of all items in all sections of the main menu."""
         actions: set[str] = set()
-        for subject in [
+        for section_action in [
             action for action in list_enabled_actions(self.home().page) if action.startswith("subject:")
         ]:
-            self.touch(subject)
+            self.touch(section_action)
             actions |= {row.action for table in self.page.tables for row in table.rows}
             self.home()
         return actions
 
-    def enter(self, text: str) -> "Menu":
+    def enter(self, text: str) -> "MenuUser":
         """Type text into the prompt and confirm it."""
         assert self.page.prompt is not None, f"{self.page.title.value} asks nothing"
         return self.touch("enter", text)
 
-    def identify(self, role: Role, pin: str | None = None) -> "Menu":
+    def identify(self, role: Role, pin: str | None = None) -> "MenuUser":
         """Identify as the member of staff with this role: enter staff number and PIN."""
         staff_number = STAFF_NUMBER_BY_ROLE[role]
         if self.page.prompt is not None and self.page.prompt.kind == "pin":
             self.touch("back")  # after a wrong PIN the page asks for it again; go back for another number
-        self._acting_persons.add(staff_number)
+        self._acting_ids.add(staff_number)
         return self.enter(staff_number).enter(build_pin(staff_number) if pin is None else pin)
 
-    def sign_in(self, role: Role) -> "Menu":
+    def sign_in(self, role: Role) -> "MenuUser":
         """Turn the key and sign in."""
         self.open().identify(role)
         assert self.page.person is not None, f"{role} was not let in: {self.notice}"
         return self
 
-    def home(self) -> "Menu":
+    def home(self) -> "MenuUser":
         """Return to the main page of the service menu."""
         while self.page.title.value != "service.menu.title":
             self.touch("back")
         return self
 
-    def fill(self, form: str, *values: str, second: Role | None = None) -> "Menu":
+    def open_and_fill_form(self, form: str, *values: str, second: Role | None = None) -> "MenuUser":
         """Open a form from the main menu, fill it in and confirm it."""
         self.touch(f"form:{form}")
-        return self.complete(*values, second=second)
+        return self.fill_open_form(*values, second=second)
 
-    def complete(self, *values: str, second: Role | None = None) -> "Menu":
+    def fill_open_form(self, *values: str, second: Role | None = None) -> "MenuUser":
         """Fill in the open form, field by field, and confirm it.
 
         Fail if the form records persons who took no part.
         """
         sequence = self.machine.journal.sequence
         if (person := self.machine.component(ServiceDesk).signed_in_person) is not None:
-            self._acting_persons.add(person.id)
+            self._acting_ids.add(person.id)
         for value in values:
             self.enter(value)
         self.touch("confirm")
@@ -182,11 +183,11 @@ class Menu:
             self.identify(second)
         for entry in self.machine.journal.entries(after_sequence=sequence):
             persons = read_details(entry).get("persons") or ()
-            assert self._acting_persons.issuperset(persons), f"{entry.kind}: {persons} did not act"
+            assert self._acting_ids.issuperset(persons), f"{entry.kind}: {persons} did not act"
         return self
 
-    def lines(self) -> dict[str, str]:
-        """Return the last cell of each row of the page's tables, by the first cell, in English."""
+    def read_rows(self) -> dict[str, str]:
+        """Return the rows of the page's tables: the last cell by the first cell, in English."""
         return {
             translate_text(row.cells[0], "en"): translate_text(row.cells[-1], "en")
             for table in self.page.tables

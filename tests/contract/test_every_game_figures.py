@@ -69,10 +69,10 @@ def find_combined_return(game, bets):
         return None
 
 
-def stakes_of(spot, chance, count):
+def stakes_of(spot, generator, count):
     """Return the stakes of a spot to check: the lowest, the highest and some between."""
     every = range(spot.bet_min, spot.bet_max + 1, spot.bet_step)
-    return sorted({*every[:count], *every[-2:], *(chance.choice(every) for _ in range(count))})
+    return sorted({*every[:count], *every[-2:], *(generator.choice(every) for _ in range(count))})
 
 
 def tables_of(name):
@@ -94,12 +94,12 @@ def every_kind_of_bet(game):
 @pytest.mark.parametrize("count", STAKES)
 @pytest.mark.parametrize("name", TABLES)
 def test_no_stake_returns_less_than_the_stated_minimum(name, count):
-    (games, stated), chance, checked_groups = tables_of(name), random.Random(20261124), set()
+    (games, stated), generator, checked_groups = tables_of(name), random.Random(20261124), set()
     for game in games:
         for spot in every_kind_of_bet(game):
             if spot.group in checked_groups:
                 continue
-            for stake in stakes_of(spot, chance, count):
+            for stake in stakes_of(spot, generator, count):
                 bets = add_required_bets(game.rules.list_spots(), {spot.id: stake})
                 rtp = find_combined_return(game, bets)
                 if rtp is not None:
@@ -113,15 +113,16 @@ def test_no_stake_returns_less_than_the_stated_minimum(name, count):
 @pytest.mark.parametrize("name", TABLES)
 def test_no_combination_of_bets_returns_less_than_the_stated_minimum(name, count):
     """The combinations include the extreme ones: a minimum main bet with the highest side bets."""
-    (games, stated), chance, compared_count = tables_of(name), random.Random(20261125), 0
+    (games, stated), generator, compared_count = tables_of(name), random.Random(20261125), 0
     for n in range(TRIED):
         if compared_count == count:
             break
         game = games[n % len(games)]
         kinds = every_kind_of_bet(game)
-        some = kinds if n < 8 else chance.sample(kinds, chance.randint(1, len(kinds)))
+        some = kinds if n < 8 else generator.sample(kinds, generator.randint(1, len(kinds)))
         bets = add_required_bets(
-            game.rules.list_spots(), {spot.id: chance.choice((spot.bet_min, spot.bet_max)) for spot in some}
+            game.rules.list_spots(),
+            {spot.id: generator.choice((spot.bet_min, spot.bet_max)) for spot in some},
         )
         rtp = find_combined_return(game, bets)
         if rtp is not None:

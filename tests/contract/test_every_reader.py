@@ -19,7 +19,7 @@ from rigs.three_levels import LINKED_MYSTERY, MYSTERY_TERMS, STAKE, make_levels_
 
 import egm
 import tools.floor
-from egm.app.bench import DeviceSimulator
+from egm.app.bench import Bench
 from egm.app.wiring import build_event_from_intent
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile
 from egm.config.levels import LevelScope
@@ -211,8 +211,8 @@ def machine_with_a_journal(count, tmp_path):
     def handle(event):
         rig.engine.submit(event)
 
-    chance = SimpleNamespace(below=lambda *_: 7)
-    secret = MysteryTrigger.draw("LUCKY", 1, Fraction(500), MYSTERY_TERMS, STAKE, chance)
+    generator = SimpleNamespace(below=lambda *_: 7)
+    secret = MysteryTrigger.draw("LUCKY", 1, Fraction(500), MYSTERY_TERMS, STAKE, generator)
     won = {"claim": "mystery.LUCKY.1", "sequence": 1, "amount_cents": 520, "order": 1}
     won["trigger"] = secret.to_json()
 
@@ -331,7 +331,7 @@ def screen(count, tmp_path):
 
 
 def bench(count, tmp_path):
-    hands = DeviceSimulator(tmp_path, {"bill": "id003", "printer": "ithaca"})
+    hands = Bench(tmp_path, {"bill": "id003", "printer": "ithaca"})
     hands._token = "token"
     samples = [
         {"type": "bench", "device": "bill", "action": "insert", "values": {"amount_cents": 500}},

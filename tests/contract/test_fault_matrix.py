@@ -113,11 +113,11 @@ def test_a_command_with_an_invalid_value_does_not_change_a_twin(protocol):
                 for key, parameter in parameters.items()
                 if parameter.default is parameter.empty
             ]
-            before = twin.describe(), twin.export_memory()
+            before = twin.describe(), twin.export_retained_state()
             for values in wrong_commands:
                 with pytest.raises(ActionError, match=r"expected|is missing"):
                     twin.perform_action(name, values)
-            assert (twin.describe(), twin.export_memory()) == before
+            assert (twin.describe(), twin.export_retained_state()) == before
         rig.close()
 
     jump(scene())

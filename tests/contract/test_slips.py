@@ -17,7 +17,7 @@ from egm.staff.registers import iter_register_lines
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -61,7 +61,7 @@ def with_printer(folder, profile, protocol, scene):
 @pytest.mark.parametrize("protocol", ["tcl", "ithaca"])
 def test_access_and_audit_tickets_are_printed_and_recorded(tmp_path, profile, protocol):
     async def scene(room, rig):
-        Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
+        MenuUser(room).sign_in(Role.MECHANIC).open_and_fill_form("intervention", "bill jam").touch("leave")
         await rig.advance_until(lambda: len(rig.twin.describe()["printed"]) == 1)
         await rig.advance_until(lambda: room.machine.memory.get(MoneyKey.PRINT_JOB) is None)
         room.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -74,7 +74,9 @@ def test_access_and_audit_tickets_are_printed_and_recorded(tmp_path, profile, pr
         assert "main opened" in audit
         assert "bill_in.value 2000" in audit
         room.engine.handle(EventType.DOOR_CLOSED, door="main")
-        Menu(room).sign_in(Role.MECHANIC).fill("intervention_end", "done", "").touch("leave")
+        MenuUser(room).sign_in(Role.MECHANIC).open_and_fill_form("intervention_end", "done", "").touch(
+            "leave"
+        )
         assert (room.state, room.credit_cents) == (State.IDLE, 2000)
         room.engine.handle(EventType.CASH_OUT)
         await rig.advance_until(lambda: room.state is State.IDLE)

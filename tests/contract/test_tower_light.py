@@ -12,7 +12,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.testing.jumping_loop import jump
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 
 #: Stops of maple-classic with three lanterns: the jackpot, which is a hand-pay.
 LANTERNS = (11, 11, 12)
@@ -79,7 +79,7 @@ def read_tower_after(folder, *happenings):
     """Return the tower lamps lit by the board after these events, and whether the bell rings."""
 
     async def scene():
-        room, rig = MachineRig(folder, chance=ScriptedChance(*LANTERNS)), BoardRig()
+        room, rig = MachineRig(folder, generator=ScriptedGenerator(*LANTERNS)), BoardRig()
         connect(room, rig.driver, folder)
         await rig.wait_for_inputs()
         room.boot()
@@ -133,12 +133,12 @@ def test_the_tower_light_shows_the_active_conditions_only(tmp_path, happenings, 
 def test_the_tower_light_shows_a_jackpot_of_any_position(tmp_path, position):
     async def scene():
         rig = BoardRig()
-        first = MachineRig(tmp_path, position=Position(1, 2), chance=ScriptedChance(*LANTERNS))
+        first = MachineRig(tmp_path, position=Position(1, 2), generator=ScriptedGenerator(*LANTERNS))
         connect(first, rig.driver, tmp_path)
         await rig.wait_for_inputs()
         first.boot()
         second = MachineRig(
-            tmp_path, position=Position(2, 2), first_rig=first, chance=ScriptedChance(*LANTERNS)
+            tmp_path, position=Position(2, 2), first_rig=first, generator=ScriptedGenerator(*LANTERNS)
         )
         second.machine.install(first.machine.component(RunningPositions))  # as the machine's process does
         connect(second, None, tmp_path)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from manager import Manager
 
-from egm.app.bench import DeviceSimulator
+from egm.app.bench import Bench
 from egm.config.cabinet_file import StateFolder
 from egm.devices.cctalk.events import read_accept_counter
 from egm.kernel.messages import (
@@ -141,9 +141,9 @@ class Player:
     """One connection to one run of the machine."""
 
     def __init__(
-        self, folder: StateFolder, witness: Witness, chance: random.Random, aim: Aim = Aim.ANYWHEN
+        self, folder: StateFolder, witness: Witness, generator: random.Random, aim: Aim = Aim.ANYWHEN
     ) -> None:
-        self.random = chance
+        self.random = generator
         self.folder = folder
         self.witness = witness
         self.aim = aim
@@ -226,7 +226,7 @@ class Rig:
         self.witness = Witness()
         self.manager = Manager(self.folder, lambda on: self._operate("io", "key", name="operator", on=on))
         twins = {"bill": "id003", "printer": "tcl", "coin": "cctalk_coin", "io": "ioboard"}
-        self.bench = DeviceSimulator(self.folder.root, twins, speed=SPEED)
+        self.bench = Bench(self.folder.root, twins, speed=SPEED)
         # The acceptor has no time limit: it would return the paper while a killed machine starts on a busy computer
         # (tests/contract/test_bill_faults.py).
         self.bench.simulated_devices["bill"].escrow_seconds = None
@@ -344,26 +344,26 @@ class Rig:
 
     def _act(self, player: Player) -> None:
         """Do one random act, or nothing."""
-        chance = self.random.random()
-        if chance < 0.55:
-            self._play(player, change=chance < 0.02)
-        elif chance < 0.60:
+        generator = self.random.random()
+        if generator < 0.55:
+            self._play(player, change=generator < 0.02)
+        elif generator < 0.60:
             player.send_intent("bet", self.random.randint(1, 3))
-        elif chance < 0.65:
+        elif generator < 0.65:
             player.send_intent("cash_out")
-        elif chance < 0.67:
+        elif generator < 0.67:
             self._operate("io", "key", name="attendant", on=True)
             self._operate("io", "key", name="attendant", on=False)
-        elif chance < 0.68:
+        elif generator < 0.68:
             self._operate("io", "door", name="main", open=True)
-        elif chance < 0.73:
+        elif generator < 0.73:
             self._operate("io", "door", name="main", open=False)
-        elif chance < 0.76 and player.aim is not Aim.COIN and not player.gave_coin:
+        elif generator < 0.76 and player.aim is not Aim.COIN and not player.gave_coin:
             self._insert_coin(player)
-        elif chance < 0.82:
+        elif generator < 0.82:
             if papers := self.tickets():
                 self._operate("bill", "insert_ticket", barcode=self.random.choice(papers))
-        elif chance < 0.93:
+        elif generator < 0.93:
             bill = self.random.choice(BILLS)
             if self._operate("bill", "insert", amount_cents=bill):
                 self.witness.inserted_cents += bill

@@ -33,7 +33,7 @@ class Medium:
         self,
         mount_point: Path,
         work: Path,
-        chance: random.Random,
+        generator: random.Random,
         *,
         ignores_flushes: bool = False,
         mib: int = 96,
@@ -45,7 +45,7 @@ class Medium:
             stream.truncate(mib * _MIB)
         _run("mkfs.ext4", "-q", "-F", "-m", "0", str(base))
         self.disk = LosingDisk(
-            work / f"{mount_point.name}.nbd", base, chance, ignores_flushes=ignores_flushes
+            work / f"{mount_point.name}.nbd", base, generator, ignores_flushes=ignores_flushes
         )
         self._loop, self.repairs = "", 0
 
@@ -85,9 +85,9 @@ class PowerRig(Rig):
 
     def __init__(self, root: Path, seed: int, *, ignores_flushes: bool = False) -> None:
         state, second = root / "state", root / "second"
-        chance = random.Random(seed + 1)
+        generator = random.Random(seed + 1)
         self.media = [
-            Medium(mount_point, root, chance, ignores_flushes=ignores_flushes)
+            Medium(mount_point, root, generator, ignores_flushes=ignores_flushes)
             for mount_point in (state, second)
         ]
         self.second, self.survival, self.sectors_lost = second / "egm", None, 0

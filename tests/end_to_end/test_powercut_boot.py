@@ -33,18 +33,18 @@ def built(tmp_path_factory):
 @pytest.mark.parametrize("chain", range(CHAINS))
 def test_a_computer_whose_power_is_cut_boots_and_has_lost_nothing(tmp_path, built, request, chain):
     """A cut takes two to six minutes, and so does a complete boot, once before and after every fifth cut."""
-    cut_count, chance = request.config.getoption("--kills") // 6 // CHAINS, random.Random(20261123 + chain)
-    computer, lost, began = Computer(tmp_path, built, chance), 0, time.monotonic()
+    cut_count, generator = request.config.getoption("--kills") // 6 // CHAINS, random.Random(20261123 + chain)
+    computer, lost, began = Computer(tmp_path, built, generator), 0, time.monotonic()
     try:
         took, steps = computer.boot_and_cash_out()
         lost += computer.cut_power()
         computer.audit_media(is_settled=True)
         for cuts in range(1, cut_count + 1):
             if cuts % 2:
-                computer.power.cut_step = chance.randint(1, steps + steps // 4)
+                computer.power.cut_step = generator.randint(1, steps + steps // 4)
                 lasting = PATIENCE_S
             else:
-                lasting = chance.uniform(0, took)
+                lasting = generator.uniform(0, took)
             aim = computer.power.cut_step or f"{lasting:.0f} s"
             computer.switch_on()
             computer.play_until_power_loss(lasting)

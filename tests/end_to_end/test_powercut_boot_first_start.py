@@ -105,10 +105,10 @@ def test_a_first_start_interrupted_by_power_cuts_is_asked_again_or_signed(comput
     """The set-up takes six minutes, each cut five seconds, and each boot three minutes."""
     cut_count, began, lost, seen = request.config.getoption("--kills") // 6, time.monotonic(), 0, []
     instants = set_up(computer, tmp_path / "beside")
-    signing, chance = len(instants) // 4, random.Random(20261124)
+    signing, generator = len(instants) // 4, random.Random(20261124)
     cut_indices = [*range(min(signing, cut_count // 2))]
     cut_indices += sorted(
-        chance.sample(
+        generator.sample(
             range(len(cut_indices), len(instants)), min(cut_count, len(instants)) - len(cut_indices)
         )
     )

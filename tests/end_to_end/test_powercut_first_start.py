@@ -32,10 +32,10 @@ def test_a_setup_that_ends_at_a_write_is_started_again(campaign, kind, write):
 class Forgetful:
     """The campaign's state folder on a medium that loses unflushed data."""
 
-    def __init__(self, root, chance):
+    def __init__(self, root, generator):
         mount_point = root / "state"
         # As large as to have a second superblock, as the image's have: half of the first may be lost.
-        self.medium = Medium(mount_point, root, chance, mib=256)
+        self.medium = Medium(mount_point, root, generator, mib=256)
         self.medium.mount()
         mount_point.chmod(0o700)
 
@@ -57,8 +57,8 @@ class Forgetful:
 )
 def test_setup_survives_power_cuts_at_any_write_on_media_that_lose_unsynced_data(tmp_path, request):
     """Each cut takes about five seconds."""
-    chance, seen, lost = random.Random(20261123), {kind: [] for kind in Kind}, 0
-    media = Forgetful(tmp_path, chance)
+    generator, seen, lost = random.Random(20261123), {kind: [] for kind in Kind}, 0
+    media = Forgetful(tmp_path, generator)
     try:
         campaign = Campaign(tmp_path, tmp_path / "state")
         took, writes = {}, {}
@@ -69,10 +69,10 @@ def test_setup_survives_power_cuts_at_any_write_on_media_that_lose_unsynced_data
             took[kind] = time.monotonic() - began
             writes[kind] = 40 if kind is Kind.FIRST_START_MARKER_FILE_NAME else 16
         for number in range(request.config.getoption("--kills")):
-            kind = chance.choice([*Kind, Kind.FIRST_START_MARKER_FILE_NAME])
+            kind = generator.choice([*Kind, Kind.FIRST_START_MARKER_FILE_NAME])
             campaign.prepare(kind)
-            write_number = chance.randrange(writes[kind]) if number % 2 else None
-            seconds = None if number % 2 else chance.random() * took[kind]
+            write_number = generator.randrange(writes[kind]) if number % 2 else None
+            seconds = None if number % 2 else generator.random() * took[kind]
             run_in_child(
                 campaign.list_acts(kind), under=tmp_path / "state", writes=write_number, seconds=seconds
             )

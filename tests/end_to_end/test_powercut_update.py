@@ -47,11 +47,11 @@ class Power:
 class Partition(LosingDisk):
     """A partition as a file of this computer, on a disk that loses unflushed data."""
 
-    def __init__(self, folder, name, power, chance, *, ignores_flushes=False):
+    def __init__(self, folder, name, power, generator, *, ignores_flushes=False):
         base = folder / f"{name}.base"
         base.write_bytes(bytes(-(-(SIZES[name] + 2 * slot.RELEASE_SIZE_BYTES) // 4096) * 4096))
         self.power, self.file = power, folder / f"{name}.part"
-        super().__init__(folder / f"{name}.nbd", base, chance, ignores_flushes=ignores_flushes)
+        super().__init__(folder / f"{name}.nbd", base, generator, ignores_flushes=ignores_flushes)
 
     def _write(self, offset, data):
         self.power.step()
@@ -86,7 +86,7 @@ class Update:
     """A slot with release 6, and bundles of releases 6 and 7."""
 
     def __init__(self, folder, *, ignores_flushes=False):
-        self.chance, self.power, self.bundles = random.Random(20261123), Power(), {}
+        self.generator, self.power, self.bundles = random.Random(20261123), Power(), {}
         for number in (6, 7):
             parts = {name: folder / f"{name}-{number}" for name in SIZES}
             for name, path in parts.items():
@@ -94,7 +94,7 @@ class Update:
             self.bundles[number] = folder / f"bundle-{number}"
             slot.write_bundle(slot.sign_release(number, "1.0", parts, KEY), parts, self.bundles[number])
         self.disks = {
-            name: Partition(folder, name, self.power, self.chance, ignores_flushes=ignores_flushes)
+            name: Partition(folder, name, self.power, self.generator, ignores_flushes=ignores_flushes)
             for name in SIZES
         }
         self.slot = slot.SystemSlot(self.disks["esp"].file, self.disks["root"].file)
@@ -173,9 +173,11 @@ def test_a_slot_is_complete_or_empty_after_any_power_cut(tmp_path, request, fine
         steps = update.steps(6)
         for number in range(CUTS_EACH * request.config.getoption("--kills")):
             ends = number % 4 == 0  # the first and the last steps decide: they have a quarter of the cuts
-            last = update.chance.randrange(8)
+            last = update.generator.randrange(8)
             cut_step = (
-                update.chance.choice((last, steps - 1 - last)) if ends else update.chance.randrange(steps)
+                update.generator.choice((last, steps - 1 - last))
+                if ends
+                else update.generator.randrange(steps)
             )
             slot_content = update.cut(7, cut_step)
             found[slot_content] += 1

@@ -51,26 +51,26 @@ SINGLE = {
 }
 
 
-def play_and_cash_out(cabin: Cabin, chance: random.Random) -> None:
+def play_and_cash_out(cabin: Cabin, generator: random.Random) -> None:
     """Insert bills, play, and cash out and redeem tickets in random order; then open doors, with games between."""
-    cabin.insert_bill(chance.choice((500, 1000)))
-    for _ in range(chance.randint(10, 16)):
-        match chance.choice(("play", "play", "play", "bet", "bill", "ticket")):
+    cabin.insert_bill(generator.choice((500, 1000)))
+    for _ in range(generator.randint(10, 16)):
+        match generator.choice(("play", "play", "play", "bet", "bill", "ticket")):
             case "play":
                 wait_for(lambda: cabin.player.snapshot)
                 if "play" in cabin.player.snapshot.accepted_inputs:
                     cabin.player.play_games()
             case "bet":
-                cabin.player.send_intent("bet", chance.choice((1, 3, 5)))
+                cabin.player.send_intent("bet", generator.choice((1, 3, 5)))
             case "bill":
-                cabin.insert_bill(chance.choice((500, 2000)))
+                cabin.insert_bill(generator.choice((500, 2000)))
             case "ticket":
                 credit = wait_for(lambda: cabin.player.snapshot).credit_cents
                 cabin.player.send_intent("cash_out")
                 cabin.player.wait_until_shown(state="idle", credit_cents=0)
                 cabin.insert_ticket(credit)
                 cabin.player.wait_until_shown(state="idle")
-    for _ in range(chance.randint(1, 3)):
+    for _ in range(generator.randint(1, 3)):
         cabin.operate("io", "door", name="main", open=True)
         cabin.player.wait_until_shown(state="door_open")
         cabin.operate("io", "door", name="main", open=False)

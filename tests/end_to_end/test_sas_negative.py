@@ -183,12 +183,12 @@ def test_a_pause_within_a_message_ends_it(tmp_path):
         assert prober.answers_next_poll()
 
 
-def fuzz(chance):
+def fuzz(generator):
     """Return random bytes or a damaged message: cut off, doubled, one byte changed, valid checksum on nonsense."""
-    if chance.random() < 0.3:  # an order for money, always spoilt
-        good, spoil = ORDER, chance.choice((1, 2, 5))
+    if generator.random() < 0.3:  # an order for money, always spoilt
+        good, spoil = ORDER, generator.choice((1, 2, 5))
     else:
-        good = chance.choice(
+        good = generator.choice(
             [
                 append_crc(b"\x01\x01"),
                 append_crc(b"\x01\x94"),
@@ -197,21 +197,21 @@ def fuzz(chance):
                 GENERAL,
             ]
         )
-        spoil = chance.randrange(6)
+        spoil = generator.randrange(6)
     data = bytearray(good)
     match spoil:
         case 0:
-            return chance.randbytes(chance.randint(1, 40))
+            return generator.randbytes(generator.randint(1, 40))
         case 1:
-            del data[chance.randrange(len(data)) :]
+            del data[generator.randrange(len(data)) :]
         case 2:
-            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+            data[generator.randrange(len(data))] ^= 1 << generator.randrange(8)
         case 3:
             data *= 2
         case 4:
-            data = bytearray(append_crc(b"\x01" + chance.randbytes(chance.randint(1, 60))))
+            data = bytearray(append_crc(b"\x01" + generator.randbytes(generator.randint(1, 60))))
         case 5:
-            data.insert(chance.randrange(len(data)), chance.randrange(256))
+            data.insert(generator.randrange(len(data)), generator.randrange(256))
     return bytes(data)
 
 
@@ -221,10 +221,10 @@ def _is_answered(got):
 
 @pytest.mark.requirement("K-06")
 def test_noise_neither_stops_the_machine_nor_moves_money_nor_blocks_the_next_poll(cabin, prober):
-    chance = random.Random(7)
+    generator = random.Random(7)
     cabin.insert_bill(500)
     for n in range(200):
-        prober.line.send(fuzz(chance), wake=chance.random() < 0.5)
+        prober.line.send(fuzz(generator), wake=generator.random() < 0.5)
         if n % 10 == 9:
             assert prober.answers_next_poll(), n
     assert cabin.machine.poll() is None

@@ -96,14 +96,14 @@ def test_every_f10_opens_or_closes_the_menu_although_no_drawer_was_opened(tmp_pa
     async def session():
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(cabinet(folder))
-            machine, bench = create_clients(folder.root, with_simulator=True)
+            machine, bench = create_clients(folder.root, with_bench=True)
             app = ScreenApp(
                 theme=theme, surface=Unseen(theme), machine=machine, bench=bench, sounds=SoundPlayer(theme)
             )
             person = Person(app)
             try:
                 await person.wait_until_shown("idle")
-                await person.until(lambda v: v.is_simulator_connected and v.snapshot.accepted_inputs)
+                await person.until(lambda v: v.is_bench_connected and v.snapshot.accepted_inputs)
                 for _ in range(2):
                     await person.f10_opens_and_closes()
                 await person.operate(

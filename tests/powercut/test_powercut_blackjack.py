@@ -16,7 +16,7 @@ from egm.people import Role
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu
+from egm.testing.service_menu import MenuUser
 from paytables.cards import Shoe, parse_cards
 from paytables.definition import LIBRARY_FOLDER
 
@@ -107,7 +107,7 @@ class Fours(Life):
             games=(str(definition(*self.shelf)),),
             levels=(ProgressiveLevelTable(game=GAME, level="jackpot"),),
             denominations_cents=(100,),
-            chance=self,
+            generator=self,
             storage=self.storage,
         )
 
@@ -152,7 +152,7 @@ class Fours(Life):
 
 def check_recall(rig):
     """Check that recall shows each decision with its cards and its answer, and the end."""
-    menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
+    menu = MenuUser(rig).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch(menu.page.tables[0].rows[0].action).touch("show")
     seen = []
     for number in range(len(STEPS)):

@@ -17,7 +17,7 @@ from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_table
 from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.testing.machine import MachineRig, ScriptedStep
-from egm.testing.service_menu import Menu
+from egm.testing.service_menu import MenuUser
 from paytables.cards import Shoe
 from paytables.definition import LIBRARY_FOLDER
 
@@ -51,7 +51,7 @@ class Blackjack(LifeOfSeats):
 
     def rig(self, **options):
         game = str(definition(self.shelf[0]))
-        return MachineRig(self.folder, games=(game,), chance=self, denominations_cents=(100,), **options)
+        return MachineRig(self.folder, games=(game,), generator=self, denominations_cents=(100,), **options)
 
     def step(self):
         """Return the cards in order, starting after the last one that any game of the round has recorded."""
@@ -107,7 +107,7 @@ class Blackjack(LifeOfSeats):
 
     def recalled(self, room, number):
         """Check that recall shows the whole round with this position's own result."""
-        menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall")
+        menu = MenuUser(room).sign_in(Role.ATTENDANT).touch("recall")
         menu.touch(room.machine.memory.get(PlayKey.LAST_GAME)["play_id"]).touch("show")
         for _ in WHOSE:
             menu.touch("later")

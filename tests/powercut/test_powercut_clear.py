@@ -16,7 +16,7 @@ from powercut_storage import SimStorage
 from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import inspect_claims
 from egm.testing.clearing import build_clearance, read_clear_time
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from meters import Journal, JournalDamaged
 from meters.clear import clear_memory, finish_memory_clear, is_clear_unfinished
 from tools.audit.games import GameFiles
@@ -26,7 +26,7 @@ from tools.audit.verify import Auditor
 def prepare_claims(folder: Path, disk: Disk) -> dict[str, object]:
     """Prepare a machine with credit and a game decided but not ended; return its claims."""
     storage = SimStorage(disk)
-    rig = MachineRig(folder, chance=ScriptedChance(23, 7, 5), storage=storage).boot().insert(2000)
+    rig = MachineRig(folder, generator=ScriptedGenerator(23, 7, 5), storage=storage).boot().insert(2000)
     rig.play()
     rig.journal.close()
     rig.lose_power()

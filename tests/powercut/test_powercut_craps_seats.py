@@ -52,7 +52,7 @@ class Craps(LifeOfSeats):
 
     def rig(self, **options):
         game = definition(self.shelf[0])
-        return MachineRig(self.folder, games=(game,), chance=self, denominations_cents=(CENTS,), **options)
+        return MachineRig(self.folder, games=(game,), generator=self, denominations_cents=(CENTS,), **options)
 
     def step(self):
         return ScriptedStep(list(self.dice))

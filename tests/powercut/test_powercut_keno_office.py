@@ -8,7 +8,7 @@ from powercut_disk import Disk, PowerCut
 from powercut_session import POLICY, leave
 from powercut_storage import SimStorage
 
-from egm.testing.machine import ScriptedChance
+from egm.testing.machine import ScriptedGenerator
 from meters import Journal
 from paytables import load_game
 from paytables.keno.claims import PresentedTicket, TicketCondition
@@ -53,17 +53,17 @@ class Evening:
             KenoOffice.create(self.journal, game, self.now, **terms)
         self.office = KenoOffice(self.journal, game, self.now)
         has = self.journal.has_entry
-        with ScriptedChance(*[0] * 20, 0).step() as chance:
+        with ScriptedGenerator(*[0] * 20, 0).step() as generator:
             for number in (1, 2):
                 if not has(f"keno-ticket-{number}.sold"):
-                    ticket = self.office.sell(REQUEST, chance, station="1", is_paid=number == 1)
+                    ticket = self.office.sell(REQUEST, generator, station="1", is_paid=number == 1)
                     self.printed[number] = ticket.printed_ticket.control_number
             if not has("keno-ticket-2.paid"):
                 self.office.pay(2)
             if not has("keno-draw-1.closed"):
                 self.office.close_sales()
             if not has("keno-draw-1.held"):
-                self.office.conduct_draw(chance)
+                self.office.conduct_draw(generator)
         ticket = self.office.find_ticket(1)
         if not has("keno-ticket-1.claimed-1"):
             self.office.claim(

@@ -33,7 +33,7 @@ class Poker(LifeOfSeats):
     WON = (460 - 160, -168, -168 + 16)
 
     def rig(self, **options):
-        return MachineRig(self.folder, games=(self.GAME,), chance=self, **options)
+        return MachineRig(self.folder, games=(self.GAME,), generator=self, **options)
 
     def step(self):
         """Return the cards in order, starting after the last one that any game of the round has recorded."""

@@ -11,7 +11,7 @@ from powercut_life import Life, cut_everywhere, every_nth
 
 from egm.kernel.events import EventType, State
 from egm.money.keys import MoneyKey
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 
 GAME = Path(__file__).parents[1] / "vectors" / "fair.toml"
 BOTH_PRIZES, THEIR_VALUE = (0, 0), 29000
@@ -28,7 +28,7 @@ class Prizes(Life):
 
     def machine(self):
         return MachineRig(
-            self.folder, games=(str(GAME),), chance=ScriptedChance(*BOTH_PRIZES), storage=self.storage
+            self.folder, games=(str(GAME),), generator=ScriptedGenerator(*BOTH_PRIZES), storage=self.storage
         )
 
     def ready(self):

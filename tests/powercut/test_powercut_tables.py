@@ -33,7 +33,7 @@ class Evening(Life):
 
     def machine(self):
         games = tuple(write_definition(*self.shelf, name) for name in ("duel", "point"))
-        return MachineRig(self.folder, games=games, chance=self, storage=self.storage)
+        return MachineRig(self.folder, games=games, generator=self, storage=self.storage)
 
     def numbers(self):
         return [ROUNDS[self.ended()][2]]

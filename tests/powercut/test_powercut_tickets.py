@@ -64,7 +64,7 @@ def expected(step_count):
 class Session:
     def __init__(self, folder, disk, seed, numbers=(), step_count=0):
         self.storage = SimStorage(disk)
-        self.chance = random.Random(seed)
+        self.generator = random.Random(seed)
         self.folder = folder
         self.numbers = dict(numbers)
         self.step_count = step_count
@@ -80,7 +80,7 @@ class Session:
                     machine,
                     rules,
                     Noon(),
-                    create_number=build_stand_alone_numbering(self.chance.randrange),
+                    create_number=build_stand_alone_numbering(self.generator.randrange),
                     is_ticket_number=is_stand_alone_number,
                 )
                 for _, call in steps(desk, self.numbers)[self.step_count :]:

@@ -28,7 +28,7 @@ class Trente(LifeOfSeats):
     SEATS, CREDIT_CENTS = 2, 10_000
 
     def rig(self, **options):
-        return MachineRig(self.folder, games=(GAME,), chance=self, denominations_cents=(CENTS,), **options)
+        return MachineRig(self.folder, games=(GAME,), generator=self, denominations_cents=(CENTS,), **options)
 
     @property
     def count_cards_left(self):

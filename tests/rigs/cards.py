@@ -1,6 +1,6 @@
 """Cards that a test chooses: removed from a shoe, or dealt by scripted draws."""
 
-from egm.testing.machine import ScriptedChance
+from egm.testing.machine import ScriptedGenerator
 from paytables.cards import Shoe, parse_cards
 
 
@@ -17,4 +17,4 @@ def script_cards(cards, decks=6):
     for card in parse_cards(cards):
         numbers.append(sum(shoe.counts[:card]))
         remove_cards(shoe, card)
-    return ScriptedChance(*numbers)
+    return ScriptedGenerator(*numbers)

@@ -251,26 +251,26 @@ def apply_changes(house, point, bets, change):
     return None if unled else after or None
 
 
-def propose_changes(house, spots, point, bets, chance: random.Random):
+def propose_changes(house, spots, point, bets, generator: random.Random):
     """Return random changes to the bets; the rules allow most of them."""
     change = {}
-    if point is None and chance.random() < 0.9:
-        change[chance.choice(("pass", "pass", "dontpass"))] = chance.randint(1, 30)
+    if point is None and generator.random() < 0.9:
+        change[generator.choice(("pass", "pass", "dontpass"))] = generator.randint(1, 30)
     for spot in bets:
-        if chance.random() < 0.06:
+        if generator.random() < 0.06:
             unit = find_stake_unit(house, spot, point)
-            change[spot] = -unit * chance.randint(1, max(1, bets[spot] // unit))
+            change[spot] = -unit * generator.randint(1, max(1, bets[spot] // unit))
     for line in bets:
         if line in {"pass", "dontpass"} or kind_and_number(line)[0] in {"come", "dontcome"}:
             odds = f"odds-{line}"
-            if odds in spots and (point is not None or odds[-1].isdigit()) and chance.random() < 0.4:
+            if odds in spots and (point is not None or odds[-1].isdigit()) and generator.random() < 0.4:
                 unit = find_stake_unit(house, odds, point)
-                change.setdefault(odds, unit * chance.randint(1, 12))
-    if point is not None and chance.random() < 0.5:
-        change.setdefault(chance.choice(("come", "come", "dontcome", "pass")), chance.randint(1, 40))
-    for spot in chance.sample(spots, chance.choice((0, 0, 1, 2, 5))):
+                change.setdefault(odds, unit * generator.randint(1, 12))
+    if point is not None and generator.random() < 0.5:
+        change.setdefault(generator.choice(("come", "come", "dontcome", "pass")), generator.randint(1, 40))
+    for spot in generator.sample(spots, generator.choice((0, 0, 1, 2, 5))):
         if not spot.startswith("odds-") or spot[-1].isdigit():
-            change.setdefault(spot, find_stake_unit(house, spot, point) * chance.randint(1, 3))
-    if change and chance.random() < 0.02:
-        change[chance.choice(list(change))] += 1
+            change.setdefault(spot, find_stake_unit(house, spot, point) * generator.randint(1, 3))
+    if change and generator.random() < 0.02:
+        change[generator.choice(list(change))] += 1
     return {spot: credits_ for spot, credits_ in change.items() if credits_}

@@ -75,7 +75,7 @@ class Disk(LosingDisk):
 class Computer(Cabinet):
     """An emulated computer on two disks that lose unflushed data."""
 
-    def __init__(self, folder, built, chance, *, has_cabinet_file=True):
+    def __init__(self, folder, built, generator, *, has_cabinet_file=True):
         super().__init__(folder, built, has_cabinet_file=has_cabinet_file)
         self.power = Power()
         #: The hashes that the journal must still contain; the number of bills in the box from before the last restart.
@@ -84,7 +84,7 @@ class Computer(Cabinet):
         for qcow, base in zip(self.disks, bases, strict=True):
             image = qcow.split("file=")[1]
             _run("qemu-img", "convert", "-f", "qcow2", "-O", "raw", image, str(base))
-        disks = [Disk(self.power, base.with_suffix(".nbd"), base, chance) for base in bases]
+        disks = [Disk(self.power, base.with_suffix(".nbd"), base, generator) for base in bases]
         self.disks = [f"driver=nbd,server.type=unix,server.path={disk.path}" for disk in disks]
         first = builder.compute_partition_offsets()["egm-state-1"]
         #: The disk of each medium and its offset there, by the file with the medium's first content.

@@ -8,7 +8,7 @@ from egm.config.levels import ProgressiveLevelTable
 from egm.kernel.events import EventType
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from paytables.cards import Shoe, parse_cards
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -33,10 +33,15 @@ def list_draws(*deals: str) -> list[int]:
 def make_jackpot_machine(folder: Path, *hands: str, levels=OWN, cents=100, **options) -> MachineRig:
     """Return a machine with the game; the player is dealt ``hands`` in turn, the bank always the same cards."""
     script = [number for hand in hands for number in list_draws(hand, BANK)]
-    chance = ScriptedChance(*script) if hands else None
+    generator = ScriptedGenerator(*script) if hands else None
     denominations = () if cents is None else (cents,)
     return MachineRig(
-        folder, games=(GAME,), levels=levels, chance=chance, denominations_cents=denominations, **options
+        folder,
+        games=(GAME,),
+        levels=levels,
+        generator=generator,
+        denominations_cents=denominations,
+        **options,
     )
 
 

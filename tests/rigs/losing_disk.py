@@ -30,12 +30,12 @@ class LosingDisk:
     """Serves a disk with the size and content of ``base``, until :meth:`close`."""
 
     def __init__(
-        self, path: Path, base: Path, chance: random.Random, *, ignores_flushes: bool = False
+        self, path: Path, base: Path, generator: random.Random, *, ignores_flushes: bool = False
     ) -> None:
         self.path, self.ignores_flushes, self.flushes = path, ignores_flushes, 0
         self._base = base.open("rb")
         self.size = base.stat().st_size
-        self._chance = chance
+        self._chance = generator
         self._kept: dict[int, bytes] = {}  # flushed data by block
         self._seen: dict[int, bytes] = {}  # data returned to readers, by block
         self._waiting: list[tuple[int, bytes]] = []  # offset and bytes of writes that were not flushed

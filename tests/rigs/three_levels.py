@@ -9,7 +9,7 @@ from egm.kernel.events import EventType, State
 from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate, compute_mystery_hit_rate
 from egm.progressive.display import DisplayedAmount, LevelAmountSources, LevelStatus
 from egm.progressive.level import LevelTerms
-from egm.testing.machine import MachineRig, ScriptedChance, create_generator
+from egm.testing.machine import MachineRig, ScriptedGenerator, create_generator
 
 GAME = Path(__file__).parents[1] / "vectors" / "three-levels.toml"
 OWN = tuple(ProgressiveLevelTable(game="three-levels", level=level) for level in ("top", "luck", "mystery"))
@@ -43,10 +43,10 @@ NO_LUCK, LUCK = 5, 0
 
 def define_mystery_level(terms=MYSTERY_TERMS):
     """Return the definition of the linked mystery level."""
-    chance = LevelStakeAndHitRate(stake_cents=STAKE, hit_rate=compute_mystery_hit_rate(terms, STAKE))
+    generator = LevelStakeAndHitRate(stake_cents=STAKE, hit_rate=compute_mystery_hit_rate(terms, STAKE))
     names = {"en": "Lucky", "fr": "Chanceux"}
     return LevelDefinition(
-        id="LUCKY", names=names, scope=LevelScope.LINKED, terms=terms, stake_and_hit_rate=chance
+        id="LUCKY", names=names, scope=LevelScope.LINKED, terms=terms, stake_and_hit_rate=generator
     )
 
 
@@ -80,8 +80,8 @@ def make_levels_machine(
     **options,
 ) -> MachineRig:
     """Return a machine with the test game at 5 cents a credit that will draw these numbers."""
-    chance = ScriptedChance(*numbers) if numbers else None
-    rig = MachineRig(folder, games=games, levels=levels, chance=chance, **options)
+    generator = ScriptedGenerator(*numbers) if numbers else None
+    rig = MachineRig(folder, games=games, levels=levels, generator=generator, **options)
     if levels is not OWN:
         rig.machine.component(LevelAmountSources).link = FixedDisplays()
     return rig

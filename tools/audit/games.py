@@ -667,12 +667,12 @@ class GameAudit:
             can_collect_win=game is not None
             and stepped_game is not None
             and can_win_without_draw(game, game_record),
-            is_missing_numbers=self._read_memory(IntegrityKey.OUT_OF_SERVICE) is not None
+            are_next_numbers_unavailable=self._read_memory(IntegrityKey.OUT_OF_SERVICE) is not None
             or _is_waiting_for_wheel(stepped_game),
             are_stakes_between_players=self._rounds.are_stakes_between_players(start_record),
             is_round_void=self._rounds.is_round_void(start_record),
         )
-        if refusal_reason := find_reason_void_is_refused(void_record.ruling, open_game):
+        if refusal_reason := find_reason_void_is_refused(void_record.void_reason, open_game):
             is_definition_stored = (
                 self._read_memory(f"{PlayKey.GAME_DEFINITION}{start_record.game_reference.digest}")
                 is not None

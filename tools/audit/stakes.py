@@ -31,7 +31,7 @@ from egm.play.records.tables import (
     join_table_state,
 )
 from egm.play.stepped_game import SteppedGame, list_settled_bets_of_open_game
-from egm.play.void_rule import Ruling
+from egm.play.void_rule import VoidReason
 from egm.record_codec import RecordError, from_json, to_json
 from meters import StoredEntry
 from meters.entry import encode_canonical_json
@@ -501,7 +501,7 @@ class StakeAudit:
         _decided_stakes, returned_stakes, undecided_stakes = stake_parts
         recorded_refund = _list_payments_from(end_entry, "house:refund_defect")
         recorded_return = _list_payments_from(end_entry, PUSH_ACCOUNT)
-        if recorded_refund and void_record.ruling == Ruling.DISRUPTED:
+        if recorded_refund and void_record.void_reason == VoidReason.DISRUPTED:
             self._report_finding(
                 end_entry,
                 f"transfers: expected no refund, because the player disrupted the game; found {recorded_refund}",

@@ -24,7 +24,7 @@ from egm.app.first_start.steps import (
 )
 from egm.app.preflight import iter_preflight_mistakes
 from egm.config.cabinet_file import StateFolder
-from egm.config.mistakes import ConfigMistake
+from egm.config.mistakes import ConfigMistake, Consequence
 from egm.devices.catalogue import PROTOCOLS
 from egm.integrity.signed_file import (
     SIGNATURE_FILE_NAME,
@@ -236,7 +236,7 @@ class SignCabinetFileStep(SignedStep):
     def can_be_signed(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (signature of a step)
         """Return whether the cabinet file has no mistake that keeps the machine from starting."""
         return self.cabinet_file_mistakes is not None and not any(
-            mistake.is_fatal for mistake in self.cabinet_file_mistakes
+            mistake.consequence is Consequence.START_IS_REFUSED for mistake in self.cabinet_file_mistakes
         )
 
     def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
@@ -300,7 +300,10 @@ class SignCabinetFileStep(SignedStep):
         if not self.can_be_signed(draft):
             rows = (*rows, (build_text("first.not_yet"), build_plain_text("")))
         mistake_rows = tuple(
-            PageRow(cells=(build_plain_text(mistake),), icon="alarm" if mistake.is_fatal else "warning")
+            PageRow(
+                cells=(build_plain_text(mistake),),
+                icon="alarm" if mistake.consequence is Consequence.START_IS_REFUSED else "warning",
+            )
             for mistake in self.cabinet_file_mistakes
         )
         return (

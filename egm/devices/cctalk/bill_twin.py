@@ -118,14 +118,14 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
             self._event_memory.add(0, BillEvent.BILL_RETURNED_FROM_ESCROW)
         super()._give_item_out()
 
-    def export_memory(self) -> dict[str, object]:
-        """Return what the validator retains without power: the memory of every acceptor, and the lifetime counter."""
-        return {**super().export_memory(), "accepted": self._accept_counter}
+    def export_retained_state(self) -> dict[str, object]:
+        """Return what the validator retains without power: the state of every acceptor, and the lifetime counter."""
+        return {**super().export_retained_state(), "accepted": self._accept_counter}
 
-    def restore_memory(self, memory: Mapping[str, Any]) -> None:
-        """Restore the bill validator's state that :meth:`export_memory` returned."""
-        self._accept_counter = memory["accepted"]
-        super().restore_memory(memory)
+    def restore_retained_state(self, retained_state: Mapping[str, Any]) -> None:
+        """Restore the bill validator's state that :meth:`export_retained_state` returned."""
+        self._accept_counter = retained_state["accepted"]
+        super().restore_retained_state(retained_state)
 
     def handle_power_loss(self) -> None:
         """Lose the stored events and the inhibits, as a validator does without power; the item stays where it is."""

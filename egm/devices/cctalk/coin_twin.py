@@ -6,7 +6,7 @@ from typing import Any, Final
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CctalkFrame, CoinError, Header
 from egm.devices.cctalk.twin import CctalkEventMemory, CctalkTwin
-from egm.devices.twin import ActionError, SimulatedPort, SimulatorAction
+from egm.devices.twin import ActionError, BenchAction, SimulatedPort
 
 #: Time in which a coin passes the acceptor.
 _COIN_ACCEPT_SECONDS: Final = 0.3
@@ -79,17 +79,17 @@ class CctalkCoinTwin(CctalkTwin):
     def handle_power_return(self) -> None:
         """Do nothing: coins stay inhibited until the machine enables them."""
 
-    def export_memory(self) -> dict[str, object]:
+    def export_retained_state(self) -> dict[str, object]:
         """Return what the acceptor retains without power: the lifetime counter, and where the coins are."""
         sums = [self.hopper_cents, self.drop_cents, self.tray_cents]
         return {"accepted": self._accept_counter, "sums": sums}
 
-    def restore_memory(self, memory: Mapping[str, Any]) -> None:
-        """Restore the coin acceptor's state that :meth:`export_memory` returned."""
-        self._accept_counter = memory["accepted"]
-        self.hopper_cents, self.drop_cents, self.tray_cents = memory["sums"]
+    def restore_retained_state(self, retained_state: Mapping[str, Any]) -> None:
+        """Restore the coin acceptor's state that :meth:`export_retained_state` returned."""
+        self._accept_counter = retained_state["accepted"]
+        self.hopper_cents, self.drop_cents, self.tray_cents = retained_state["sums"]
 
-    def list_actions(self) -> dict[str, SimulatorAction]:
+    def list_actions(self) -> dict[str, BenchAction]:
         """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "insert": self._insert_coin,

@@ -6,7 +6,7 @@ from typing import Any, Final
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CctalkFrame, Header, HopperStatus, HopperTestFlags
 from egm.devices.cctalk.twin import CctalkTwin
-from egm.devices.twin import SimulatedPort, SimulatorAction
+from egm.devices.twin import BenchAction, SimulatedPort
 
 #: Time in which one coin is paid.
 _SECONDS_PER_PAID_COIN: Final = 0.15
@@ -150,19 +150,19 @@ class CctalkHopperTwin(CctalkTwin):
     def handle_power_return(self) -> None:
         """Do nothing: payouts stay disabled until the machine arms the hopper again."""
 
-    def export_memory(self) -> dict[str, object]:
+    def export_retained_state(self) -> dict[str, object]:
         """Return what the hopper retains without power: the lifetime counter, and the coins inside and out."""
         return {"total": self._lifetime_paid_coins, "level": self.hopper_coins, "tray": self.tray_coins}
 
-    def restore_memory(self, memory: Mapping[str, Any]) -> None:
-        """Restore the hopper's state that :meth:`export_memory` returned."""
+    def restore_retained_state(self, retained_state: Mapping[str, Any]) -> None:
+        """Restore the hopper's state that :meth:`export_retained_state` returned."""
         self._lifetime_paid_coins, self.hopper_coins, self.tray_coins = (
-            memory["total"],
-            memory["level"],
-            memory["tray"],
+            retained_state["total"],
+            retained_state["level"],
+            retained_state["tray"],
         )
 
-    def list_actions(self) -> dict[str, SimulatorAction]:
+    def list_actions(self) -> dict[str, BenchAction]:
         """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "fill": self._fill_hopper,

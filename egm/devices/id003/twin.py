@@ -11,7 +11,7 @@ from typing import Final
 from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedItem
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import CurrencyTable, CurrencyTableRow, Id003Command, Id003Frame, Id003Status
-from egm.devices.twin import SimulatedPort, SimulatorAction
+from egm.devices.twin import BenchAction, SimulatedPort
 
 #: Number of note codes.
 _NOTE_CHANNEL_COUNT: Final = 8
@@ -181,7 +181,7 @@ class Id003Twin(BillTwin[Id003Frame]):
         """Wait for the machine's reset; until then the status reports where the item was found."""
         self._enter_phase(ItemPhase.STARTING)
 
-    def list_actions(self) -> dict[str, SimulatorAction]:
+    def list_actions(self) -> dict[str, BenchAction]:
         """Return the manual actions of every acceptor, and ``revend``."""
         return {**super().list_actions(), "revend": self._set_revend}
 

@@ -16,7 +16,7 @@ from egm.devices.ioboard.codec import (
     IoBoardMessage,
     IoBoardPoll,
 )
-from egm.devices.twin import ActionError, SimulatedPort, SimulatorAction, Twin
+from egm.devices.twin import ActionError, BenchAction, SimulatedPort, Twin
 
 #: The simulated board's model and firmware.
 SIMULATED_IDENTITY: Final = "open-egm I/O board, simulated 1.0"
@@ -166,7 +166,7 @@ class IoBoardTwin(Twin[IoBoardMessage]):
     def handle_power_return(self) -> None:
         """Do nothing: the battery has preserved the inputs and their changes."""
 
-    def export_memory(self) -> dict[str, object]:
+    def export_retained_state(self) -> dict[str, object]:
         """Return what the board retains without power, because it has a battery.
 
         That is everything but the outputs and the hard meters' totals.
@@ -183,24 +183,24 @@ class IoBoardTwin(Twin[IoBoardMessage]):
             ],
         }
 
-    def restore_memory(self, memory: Mapping[str, Any]) -> None:
-        """Restore the I/O board's state that :meth:`export_memory` returned, and release the buttons."""
+    def restore_retained_state(self, retained_state: Mapping[str, Any]) -> None:
+        """Restore the I/O board's state that :meth:`export_retained_state` returned, and release the buttons."""
         self._boot_number, self._input_levels_mask, self._last_edge_number = (
-            memory["boot"],
-            memory["levels"],
-            memory["number"],
+            retained_state["boot"],
+            retained_state["levels"],
+            retained_state["number"],
         )
-        self._are_edges_lost = memory["lost"]
-        self._pulse_counts = list(memory.get("counted", self._pulse_counts))
+        self._are_edges_lost = retained_state["lost"]
+        self._pulse_counts = list(retained_state.get("counted", self._pulse_counts))
         self._unacknowledged_edges = deque(
             InputEdge(number, index, is_on, was_unobserved=was_unobserved)
-            for number, index, is_on, was_unobserved in memory["edges"]
+            for number, index, is_on, was_unobserved in retained_state["edges"]
         )
         for button in codec.BUTTONS:
             self._set_input("button", button, is_on=False)
 
     # ------------------------------------------------------------ manual actions
-    def list_actions(self) -> dict[str, SimulatorAction]:
+    def list_actions(self) -> dict[str, BenchAction]:
         """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "door": self._set_door,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.twin import ActionError, SimulatedPort, SimulatorAction, Twin
+from egm.devices.twin import ActionError, BenchAction, SimulatedPort, Twin
 from egm.devices.wheel import codec
 from egm.devices.wheel.codec import (
     NO_WARNINGS,
@@ -100,13 +100,16 @@ class WheelTwin(Twin[WheelReaderReport]):
         self._warnings = NO_WARNINGS
         self.start_autonomous_behaviour()
 
-    def export_memory(self) -> dict[str, object]:
+    def export_retained_state(self) -> dict[str, object]:
         """Return what the wheel retains without power: the number of its last game, and the winning number."""
         return {"game": self._spin_counter, "number": self._winning_number}
 
-    def restore_memory(self, memory: Mapping[str, object]) -> None:
-        """Restore the wheel's state that :meth:`export_memory` returned."""
-        self._spin_counter, self._winning_number = int(str(memory["game"])), int(str(memory["number"]))
+    def restore_retained_state(self, retained_state: Mapping[str, object]) -> None:
+        """Restore the wheel's state that :meth:`export_retained_state` returned."""
+        self._spin_counter, self._winning_number = (
+            int(str(retained_state["game"])),
+            int(str(retained_state["number"])),
+        )
 
     def describe_state(self) -> dict[str, object]:
         """Return what a person at the simulated wheel sees: its phase, its number and its warnings."""
@@ -117,7 +120,7 @@ class WheelTwin(Twin[WheelReaderReport]):
             "warnings": int(self._warnings | self._lasting_warnings),
         }
 
-    def list_actions(self) -> dict[str, SimulatorAction]:
+    def list_actions(self) -> dict[str, BenchAction]:
         """Return the manual actions of the simulated device by name."""
         return {
             "land": self._land_ball,

@@ -1,4 +1,4 @@
-"""SAS meters computed from the machine's own meters: sums, counts of bills, the payback, the content of the stacker.
+"""SAS meters computed from the machine's own meters: sums, bill counts, the return to player, the stacker's content.
 
 Identities that always hold, by SAS meter code: 22 = 01 + 02, 23 = 02 + 03, 01 = 1C + 1D + 1E, 02 = 1F + 20 + 21.
 Cancelled credits (04) are everything that left the credit meter other than by play, so that credits = coins, bills,
@@ -139,8 +139,8 @@ _BILL_CENTS_BY_METER_CODE: Final[Mapping[int, int]] = {
     if destination in _COUNTED_BILL_DESTINATIONS
     for code, bill_value in enumerate(bill_values, start=first_code)
 }
-#: SAS meter code of the theoretical payback.
-_PAYBACK_METER_CODE: Final = 0x7F
+#: SAS meter code of the theoretical return to player, which SAS calls "payback".
+_RETURN_METER_CODE: Final = 0x7F
 #: SAS meters of the stacker's content; they are not sums over the journal, because staff empty the stacker.
 _STACKER_VALUE_BY_CODE: Final[Mapping[int, Callable[[SasReadout], int]]] = {
     0x3E: lambda readout: readout.stacker_bill_count,
@@ -149,7 +149,7 @@ _STACKER_VALUE_BY_CODE: Final[Mapping[int, Callable[[SasReadout], int]]] = {
 
 #: Codes of the SAS meters that also exist for each game and denomination.
 METER_CODES_AVAILABLE_PER_GAME: Final = frozenset(
-    {0x00, 0x01, 0x02, 0x05, 0x06, 0x07, *range(0x19, 0x1B), *range(0x1C, 0x23), _PAYBACK_METER_CODE}
+    {0x00, 0x01, 0x02, 0x05, 0x06, 0x07, *range(0x19, 0x1B), *range(0x1C, 0x23), _RETURN_METER_CODE}
 )
 
 #: The codes of the SAS meters that this machine counts; for all others it lacks the device or the transfer.
@@ -157,7 +157,7 @@ SUPPORTED_METER_CODES: Final = (
     frozenset(_METERS_SUMMED_BY_CODE)
     | frozenset(_BILL_CENTS_BY_METER_CODE)
     | frozenset(_STACKER_VALUE_BY_CODE)
-    | {_PAYBACK_METER_CODE}
+    | {_RETURN_METER_CODE}
 )
 
 
@@ -169,8 +169,8 @@ def read_meter(code: int, readout: SasReadout, game_id: str = "") -> int | None:
     """
     if code not in SUPPORTED_METER_CODES or (game_id and code not in METER_CODES_AVAILABLE_PER_GAME):
         return None
-    if code == _PAYBACK_METER_CODE:
-        return compute_payback(readout, game_id)
+    if code == _RETURN_METER_CODE:
+        return compute_return_hundredths(readout, game_id)
     if code in _STACKER_VALUE_BY_CODE:
         return _STACKER_VALUE_BY_CODE[code](readout)
     if code in _BILL_CENTS_BY_METER_CODE:
@@ -182,17 +182,17 @@ def read_meter(code: int, readout: SasReadout, game_id: str = "") -> int | None:
     return total
 
 
-def compute_payback(readout: SasReadout, game_id: str = "") -> int:
-    """Return the theoretical payback (RTP) of one game or of the machine, in hundredths of a percent.
+def compute_return_hundredths(readout: SasReadout, game_id: str = "") -> int:
+    """Return the theoretical return to player (RTP) of one game or of the machine, in hundredths of a percent.
 
-    The machine's payback is the average of its games', weighted by wagers; while nothing is wagered, each game has the
+    The machine's return is the average of its games', weighted by wagers; while nothing is wagered, each game has the
     same weight.
     """
     games = [game for game in readout.games if game_id in {"", game.id}]
     wagered_cents_by_game = {game.id: readout.read_meters(game.id)["coin_in"] for game in games}
     total_wagered_cents = sum(wagered_cents_by_game.values())
     if total_wagered_cents == 0:
-        return sum(game.payback_hundredths for game in games) // max(1, len(games))
+        return sum(game.return_hundredths for game in games) // max(1, len(games))
     return (
-        sum(game.payback_hundredths * wagered_cents_by_game[game.id] for game in games) // total_wagered_cents
+        sum(game.return_hundredths * wagered_cents_by_game[game.id] for game in games) // total_wagered_cents
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from egm.host.keys import HostKey
+from egm.host.transfer_port import TransferLockState
 from egm.links.sas.host import SasHost
 from egm.links.sas.polls.aft import AFT_TRANSFER_COMPLETE_EXCEPTION_CODE, find_transfer_interface
 from egm.links.sas.polls.tickets import (
@@ -114,5 +115,5 @@ class MoneyExceptionMonitor:
             yield AFT_TRANSFER_COMPLETE_EXCEPTION_CODE, f"{record.identifier} {record.result_time}"
         if transfer_interface.is_cash_out_offered:
             yield _CASH_OUT_OFFERED_EXCEPTION_CODE, ""
-        if transfer_interface.transfer_lock_state:
+        if transfer_interface.transfer_lock_state is TransferLockState.LOCKED:
             yield _MACHINE_LOCKED_EXCEPTION_CODE, ""

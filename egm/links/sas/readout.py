@@ -15,7 +15,7 @@ from meters import MeterReading
 
 @dataclass(frozen=True, slots=True)
 class GameReadout:
-    """The data of one game for SAS; ``payback_hundredths`` is its return (RTP) in hundredths of 1 %."""
+    """The data of one game for SAS; ``return_hundredths`` is its return to player (RTP) in hundredths of 1 %."""
 
     game_number: int
     id: str
@@ -24,7 +24,7 @@ class GameReadout:
     digest: str
     denominations_cents: tuple[int, ...]
     bet_max_credits: int
-    payback_hundredths: int
+    return_hundredths: int
     is_enabled: bool = True
 
 
@@ -36,7 +36,7 @@ class HandpayReadout:
     kind: str
     amount_cents: int
     broadcast_level: BroadcastLevel | None = None
-    """The level, broadcast by a SAS host, whose win the hand-pay pays; None if there is none."""
+    """The host's broadcast level whose win this hand-pay pays; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class SasReadout:
     meter_reading: MeterReading
     serial: str
     currency: str
-    denomination_cents: int
+    accounting_denomination_cents: int
     """The accounting denomination, in minor units."""
     games: tuple[GameReadout, ...]
     selected_game_number: int
@@ -81,32 +81,33 @@ class SasReadout:
     reel_stops: tuple[int, ...]
     """The reel stops of the last game; empty if the game has no reels."""
     read_local_time: Callable[[], datetime]
-    """A function that returns the venue's local time, by this host's clock if it has set the time."""
+    """A function that returns the venue's local time, by the clock that this host has set, if it has set one."""
     permitted_poll_codes: frozenset[int]
     """Codes of the polls that this host may use."""
     ticket_validator: TicketValidator = TicketValidator.STAND_ALONE
-    """The method of numbering tickets: the machine's own numbers, secure enhanced, or the host's (system)."""
+    """Who numbers and validates tickets: the machine itself, or the host."""
     can_transfer: bool = False
     """Whether this host may transfer credit to and from the machine."""
     can_award_bonuses: bool = False
     """Whether this host may award bonuses."""
-    play_meters_denomination_cents: int = 0
-    """The denomination in minor units to which the meters of play are limited; 0 for all."""
+    play_meters_limited_to_denomination_cents: int = 0
+    """The one denomination, in minor units, whose play the meters of play count; 0 for all."""
     _meters_by_game: dict[str, Mapping[str, int]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    """Cache of summed meters: for each game id ("" is the machine) the values by meter name.
-
-    Under the key ``bills by amount`` it has the number of accepted bills by their value.
-    """
+    """Cache of summed meters: for each game id ("" is the machine) the values by meter name."""
+    _counts_by_bill_value: dict[str, Mapping[str, int]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Cache of meters of bills: for each meter name the counts by the bills' value in minor units."""
 
     def read_meters(self, game_id: str = "") -> Mapping[str, int]:
         """Return the values of all the machine's meters by name, for the whole machine or the game with this id."""
         value_by_meter = self._meters_by_game.get(game_id)
         if value_by_meter is None:
             dimensions: dict[str, str | int] = {"game": game_id} if game_id else {}
-            if self.play_meters_denomination_cents:
-                dimensions["denomination_cents"] = self.play_meters_denomination_cents
+            if self.play_meters_limited_to_denomination_cents:
+                dimensions["denomination_cents"] = self.play_meters_limited_to_denomination_cents
             value_by_meter = self._meters_by_game[game_id] = (
                 self.meter_reading.select(**dimensions) if dimensions else self.meter_reading
             ).values
@@ -114,16 +115,16 @@ class SasReadout:
 
     def count_bills(self, amount_cents: int) -> int:
         """Return the number of accepted bills of this value, in minor units."""
-        count_by_bill_cents = self._meters_by_game.get("bills by amount")
+        count_by_bill_cents = self._counts_by_bill_value.get("bill_in.count")
         if count_by_bill_cents is None:
-            count_by_bill_cents = self._meters_by_game["bills by amount"] = self.meter_reading.split_by(
+            count_by_bill_cents = self._counts_by_bill_value["bill_in.count"] = self.meter_reading.split_by(
                 "bill_in.count", "bill_cents"
             )
         return count_by_bill_cents.get(str(amount_cents), 0)
 
     def limit_to_denomination(self, denomination_cents: int) -> "SasReadout":
         """Return a copy of the readout whose meters of play count one denomination only."""
-        return replace(self, play_meters_denomination_cents=denomination_cents)
+        return replace(self, play_meters_limited_to_denomination_cents=denomination_cents)
 
     def find_game(self, game_number: int) -> GameReadout | None:
         """Return the game that has this SAS number, or None."""
@@ -131,4 +132,4 @@ class SasReadout:
 
     def convert_to_credits(self, amount_cents: int) -> int:
         """Return an amount of minor units in credits of the accounting denomination, rounded down."""
-        return amount_cents // self.denomination_cents
+        return amount_cents // self.accounting_denomination_cents

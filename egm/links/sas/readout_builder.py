@@ -62,7 +62,7 @@ class ReadoutBuilder:
                 bet_max_credits=find_highest_stake_credits(
                     machine, game_id, machine.denominations_cents[game_id][0]
                 ),
-                payback_hundredths=_convert_to_hundredths_of_percent(
+                return_hundredths=_convert_to_hundredths_of_percent(
                     machine.component(InstalledGames).lowest_return_by_game.get(game_id)
                 ),
             )
@@ -120,7 +120,7 @@ class ReadoutBuilder:
             meter_reading=self._meter_cache.read_values(),
             serial=machine.identity.serial,
             currency=machine.profile.currency,
-            denomination_cents=host.settings.denomination_cents,
+            accounting_denomination_cents=host.settings.denomination_cents,
             games=tuple(
                 replace(game_readout, is_enabled=is_game_allowed(machine, game_readout.id))
                 for game_readout in self._games

@@ -1,7 +1,6 @@
 """The drawer of a simulated cabinet: insert bills, coins and tickets; open doors; turn keys; cause faults.
 
-It exists only if the screen was started with the device simulator (the bench). Its controls send commands to the
-simulator, never to the machine.
+It exists only if the screen was started with the bench. Its controls send commands to the bench, never to the machine.
 """
 
 from collections.abc import Callable
@@ -59,7 +58,7 @@ COMMAND_RESULT_SHOWN_SECONDS: Final = 6.0
 class DrawerControl:
     """One control in the drawer of simulated devices.
 
-    It has a rectangle, a text, its commands for the device simulator, and whether it is switched on.
+    It has a rectangle, a text, its commands for the bench, and whether it is switched on.
     """
 
     rect: Rect
@@ -279,11 +278,11 @@ def draw_drawer(context: DrawingContext) -> None:
             context,
             control.rect,
             control.label,
-            is_enabled=view.is_simulator_connected,
+            is_enabled=view.is_bench_connected,
             is_active=control.is_on,
         )
     _draw_tower_light(context, (x + w - 118, y + 18, 96, 52))
-    if not view.is_simulator_connected:
+    if not view.is_bench_connected:
         painter.draw_text(
             translate("drawer.closed_bench"),
             (x + 26, y + 86),

@@ -1,6 +1,6 @@
 """The screens of lock-ups: door, tilt, hand-pay, paying, a host's lock, out of service, connection lost.
 
-Each says what happened, what to do, and who can clear it. The credit stays visible below.
+Each says what happened, what to do, and what ends it. The credit stays visible below.
 """
 
 import math
@@ -27,7 +27,7 @@ from egm.screen.view import Scene, View, compute_seconds_since
 
 
 class _PlateStyle(NamedTuple):
-    """The colour and the sign of a lock-up's plate. The sign's shape distinguishes the scenes without colour."""
+    """The colour and the pictogram of a lock-up's plate. The shape tells the scenes apart without colour."""
 
     colour: str
     pictogram: str
@@ -45,9 +45,9 @@ _PLATE_STYLE_BY_SCENE: Final = {
     Scene.OUT_OF_SERVICE: _PlateStyle("steel", "stop"),
 }
 
-#: Height of a plate's sign, in units.
+#: Height of the pictogram on a plate, in units.
 _PICTOGRAM_HEIGHT: Final = 132.0
-#: The share of the sign's height that stands above the plate.
+#: The share of the pictogram's height that stands above the plate.
 _PICTOGRAM_SHARE_ABOVE_PLATE: Final = 0.42
 #: Scenes that show the journal head: once staff have noted it on paper, the journal cannot be replaced
 #: unnoticed.
@@ -56,8 +56,8 @@ _SCENES_WITH_JOURNAL_HEAD: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.T
 _DETAIL_LINES_MAX: Final = 3
 #: Seconds without a machine link before the screen asks to call an attendant.
 CONNECTION_LOST_SECONDS_UNTIL_CALL: Final = 60.0
-#: Who may clear a fault, in ascending order of authority.
-_CLEARING_AUTHORITY_ORDER: Final = ("self", "attendant", "technician", "ruling", "memory_clear")
+#: What it takes to clear a fault, from the least to the most. These are the values of :attr:`Tilt.cleared_by`.
+_CLEARANCES_IN_ASCENDING_ORDER: Final = ("self", "attendant", "technician", "ruling", "memory_clear")
 
 
 def draw_lockup(context: DrawingContext, scene: Scene) -> None:
@@ -83,7 +83,7 @@ def draw_lockup(context: DrawingContext, scene: Scene) -> None:
 def _find_plate_top(context: DrawingContext, height: float) -> float:
     """Return the top of a lock-up's plate, which is ``height`` units high.
 
-    The plate is centred, or lower if the sign above the plate would cover the game's title.
+    The plate is centred, or lower if the pictogram above the plate would cover the game's title.
     """
     layout = context.layout
     _, y, _, h = layout.title_sign
@@ -97,11 +97,11 @@ def _compute_needed_height(context: DrawingContext, scene: Scene, text: "LockupT
     """Return the height of a lock-up's plate that has room for all of its texts."""
     style = TextStyle("text", "body", "text")
     line_count = sum(len(context.painter.wrap_text(line, width - 160, style)) for line in text.lines)
-    head_height = 210 + (0 if not text.headline else 126 if text.is_about_money else 84)
+    heading_height = 210 + (0 if not text.headline else 126 if text.is_about_money else 84)
     picture_height = 150 if scene is Scene.PAYING and _choose_payout_picture(context) else 0
-    foot_height = 52 + 36 * max(2, len(_format_who_can_help(context, text, width)))
+    foot_height = 52 + 36 * max(2, len(_wrap_remedy(context, text, width)))
     return (
-        head_height
+        heading_height
         + line_count * context.theme.sizes["body"] * 1.35
         + 4 * len(text.lines)
         + foot_height
@@ -109,23 +109,24 @@ def _compute_needed_height(context: DrawingContext, scene: Scene, text: "LockupT
     )
 
 
-def _format_who_can_help(context: DrawingContext, text: "LockupText", width: float) -> list[str]:
-    """Return the text that says who can clear the lock-up, in lines that fit into ``width`` units."""
+def _wrap_remedy(context: DrawingContext, text: "LockupText", width: float) -> list[str]:
+    """Return the text that says what ends the lock-up, in lines that fit into ``width`` units."""
     return (
-        context.painter.wrap_evenly(text.who_can_help, width - 80, TextStyle("strong", "body"))
-        if text.who_can_help
+        context.painter.wrap_evenly(text.remedy, width - 80, TextStyle("strong", "body"))
+        if text.remedy
         else []
     )
 
 
 @dataclass(frozen=True, slots=True)
 class LockupText:
-    """The texts of a lock-up: title, one large line (an amount or a text), explanation, and who can clear it."""
+    """The texts of a lock-up: title, one large line (an amount or a text), explanation, and remedy."""
 
     title: str
     headline: str = ""
     lines: tuple[str, ...] = ()
-    who_can_help: str = ""
+    remedy: str = ""
+    """What ends the lock-up, and who can do it; empty if it ends by itself."""
     is_about_money: bool = False
     pictogram: str = ""
     """The name of the drawing above the plate; empty for the one that belongs to the scene."""
@@ -194,7 +195,7 @@ def _choose_door_remedy_key(snapshot: Snapshot | None) -> str:
 
 
 def _is_start_overdue(view: View) -> bool:
-    """Return whether the machine has not been connected for longer than a start may take."""
+    """Return whether the machine has been disconnected for longer than a start may take."""
     return view.now - view.disconnected_at >= MACHINE_START_SECONDS_MAX
 
 
@@ -220,7 +221,7 @@ def _load_catalogue(language: str) -> Texts:
 
 
 def _describe_start_up(context: DrawingContext) -> LockupText:
-    """Return the texts about the progress of the machine's start, or, if it takes too long, who is to be called.
+    """Return the texts about the progress of the machine's start; if it takes too long, that an attendant must come.
 
     The progress is shown in every language, because at its first start the machine has not reported its language yet.
     """
@@ -275,13 +276,13 @@ def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupTe
         ticket_lines = (
             (translate(f"handpay.ticket_{handpay.ticket_option}"),) if handpay.ticket_option else ()
         )
-        helper_text = translate(_ATTENDANT_ACTION_BY_TICKET_PROGRESS[handpay.ticket_option])
+        remedy_text = translate(_ATTENDANT_ACTION_BY_TICKET_PROGRESS[handpay.ticket_option])
         instructions = ticket_lines or (text, wait_text)
         return LockupText(
             title,
             amount_text,
             (*reason_lines, *coin_lines, *instructions, *form_lines, facts_text),
-            helper_text,
+            remedy_text,
             is_about_money=True,
         )
     value_cents = sum(prize.value_cents for prize in prizes)
@@ -309,7 +310,7 @@ def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupTe
 def _format_handpay_facts(context: DrawingContext, handpay: HandpayView) -> str:
     """Return what an attendant notes about a hand-pay.
 
-    It has the number of the payment, the time since which it is pending, the machine and the player position.
+    It states the number of the payment, since when it is owed, the machine and the player position.
     """
     translate, snapshot = context.texts.translate, context.view.snapshot
     detail_lines = [translate("handpay.number", number=handpay.slip_number)] if handpay.slip_number else []
@@ -348,7 +349,8 @@ def _format_door(context: DrawingContext, door: str) -> str:
 def _describe_tilts(context: DrawingContext, tilts: tuple[Tilt, ...]) -> LockupText:
     """Return the texts of active tilts.
 
-    The last one is large; the texts below it name up to three others. A text says who may clear all of them.
+    The tilt that occurred last is the headline; up to three others are named below it. One line says what it takes to
+    clear them all.
     """
     translate, last_tilt = context.texts.translate, tilts[-1]
     facts_text = translate("tilt.since", time=context.texts.format_date_and_time(last_tilt.since))
@@ -371,12 +373,13 @@ def _describe_tilts(context: DrawingContext, tilts: tuple[Tilt, ...]) -> LockupT
         *(translate(key) for key in examine_keys if context.texts.has_text(key)),
         *further_lines,
     )
+    # One amount for each device, however many faults it has: that of its last fault.
     held_cents = sum({tilt.code.partition(".")[0]: tilt.held_cents for tilt in tilts}.values())
     if held_cents:
         further_lines = (translate("tilt.held", amount=context.format_money(held_cents)), *further_lines)
-    highest_authority = max((tilt.cleared_by for tilt in tilts), key=_CLEARING_AUTHORITY_ORDER.index)
+    highest_clearance = max((tilt.cleared_by for tilt in tilts), key=_CLEARANCES_IN_ASCENDING_ORDER.index)
     lines = (
-        translate("tilt.say" if highest_authority != "memory_clear" else "tilt.say_memory"),
+        translate("tilt.say" if highest_clearance != "memory_clear" else "tilt.say_memory"),
         facts_text,
         *further_lines,
     )
@@ -384,12 +387,12 @@ def _describe_tilts(context: DrawingContext, tilts: tuple[Tilt, ...]) -> LockupT
         translate("tilt.title"),
         format_fault(context.texts, last_tilt.code),
         lines,
-        translate(f"tilt.cleared_{highest_authority}"),
+        translate(f"tilt.cleared_{highest_clearance}"),
     )
 
 
 def _describe_out_of_service(context: DrawingContext, snapshot: Snapshot) -> LockupText:
-    """Return the texts of a machine that is out of service: why, what the player can do, and who can help.
+    """Return the texts of a machine that is out of service: why, what the player can do, and what ends the lock-up.
 
     At most three causes are named, the first one in large type.
     """
@@ -400,22 +403,22 @@ def _describe_out_of_service(context: DrawingContext, snapshot: Snapshot) -> Loc
         if notice.code.partition(".")[0] in {"disabled", "out_of_service"}
     ]
     reasons = [format_message(context, f"notice.{notice.code}", notice.values) for notice in cause_notices]
-    helper_text_keys = [f"out.by_{notice.code.partition('.')[2]}" for notice in cause_notices]
-    key = next((text_key for text_key in helper_text_keys if texts.has_text(text_key)), "out.attendant")
+    remedy_keys = [f"out.by_{notice.code.partition('.')[2]}" for notice in cause_notices]
+    key = next((text_key for text_key in remedy_keys if texts.has_text(text_key)), "out.attendant")
     cash_out_lines = (translate("out.cash_out"),) if "cash_out" in snapshot.accepted_inputs else ()
     lines = (translate("out.say"), *cash_out_lines, *reasons[1:3])
     return LockupText(translate("out.title"), reasons[0] if reasons else "", lines, translate(key))
 
 
 def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupText) -> None:
-    """Draw the plate of a lock-up with its sign, texts and picture."""
+    """Draw the plate of a lock-up with its pictogram, texts and picture."""
     painter, (x, y, w, h) = context.painter, rect
     colour = context.theme.get_colour(_PLATE_STYLE_BY_SCENE[scene].colour)
     painter.draw_cached_picture(
         ("plate", scene), (x, y, w, h), lambda size: _render_plate_background(size, (w, h), colour)
     )
     painter.draw_cached_picture(
-        ("sign", scene, text.pictogram),
+        ("pictogram", scene, text.pictogram),
         (
             x + w / 2 - _PICTOGRAM_HEIGHT / 2,
             y - _PICTOGRAM_HEIGHT * _PICTOGRAM_SHARE_ABOVE_PLATE,
@@ -426,7 +429,7 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
             size, text.pictogram or _PLATE_STYLE_BY_SCENE[scene].pictogram, colour
         ),
     )
-    title, headline, lines, helper_text = text.title, text.headline, text.lines, text.who_can_help
+    title, headline, lines, remedy_text = text.title, text.headline, text.lines, text.remedy
     top = y + 148
     painter.draw_label(
         title, (x + 50, top - 36, w - 100, 72), TextStyle("heavy", "title", "text"), wrapped_size_name="body"
@@ -458,15 +461,15 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
             )
             + 4
         )
-    if helper_text:
-        helper_lines = _format_who_can_help(context, text, w)
-        height = 8 + 36.0 * max(2, len(helper_lines))
+    if remedy_text:
+        remedy_lines = _wrap_remedy(context, text, w)
+        height = 8 + 36.0 * max(2, len(remedy_lines))
         painter.fill_rounded_rect(
             (x + 10, y + h - 12 - height, w - 20, height), (*mix_colours(colour, BLACK, 0.65)[:3], 235), 18
         )
         style = TextStyle("strong", "body", mix_colours(colour, WHITE, 0.6))
-        for i, line_text in enumerate(helper_lines):
-            middle = y + h - 12 - height / 2 + (i - (len(helper_lines) - 1) / 2) * 36
+        for i, line_text in enumerate(remedy_lines):
+            middle = y + h - 12 - height / 2 + (i - (len(remedy_lines) - 1) / 2) * 36
             painter.draw_text(line_text, (x + w / 2, middle), style, width_max=w - 80)
     elif scene is Scene.PAYING and _choose_payout_picture(context):
         elapsed_seconds = context.view.now - context.view.scene_began_at
@@ -534,7 +537,7 @@ def _render_plate_background(
 def _render_lockup_pictogram(size: tuple[int, int], pictogram: str, colour: Colour) -> pygame.Surface:
     """Return the drawing above a lock-up's plate.
 
-    Lock-ups differ in its outline and content, not only in its colour.
+    Its outline and its content tell the lock-ups apart, so that colour is not needed.
     """
     canvas = VectorCanvas(size)
     build_body_path: Callable[[float], list[tuple[float, float]]] = {

@@ -15,6 +15,7 @@ from egm.app.archive_folder import link_archive_folder
 from egm.app.preflight import iter_preflight_mistakes
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.config.computer_checks import find_shared_folders
+from egm.config.mistakes import Consequence
 from egm.errors import OperatorError
 from meters import Journal, JournalPolicy, Transaction, Transfer, open_view
 from meters.archive import ARCHIVE_END_KEY
@@ -133,7 +134,7 @@ def test_two_archives_in_one_folder_are_a_fault(tmp_path):
     both = '\n[memory]\narchive = "/srv/a"\nsecond_archive = "/srv/a"\n'
     file.write_text(default + both, encoding="utf-8")
     (mistake,) = find_shared_folders(load_cabinet(file), tmp_path)
-    assert (mistake.key, mistake.is_fatal) == ("memory.second_archive", True)
+    assert (mistake.key, mistake.consequence) == ("memory.second_archive", Consequence.START_IS_REFUSED)
 
 
 def test_a_memory_folder_that_cannot_be_created_is_a_fault_of_the_file(tmp_path):
@@ -154,7 +155,7 @@ def test_a_memory_folder_that_cannot_be_created_is_a_fault_of_the_file(tmp_path)
             for mistake in iter_preflight_mistakes(load_cabinet(file))
             if mistake.key.startswith("memory")
         )
-        assert (mistake.key, mistake.is_fatal) == ("memory.second_copy", True)
+        assert (mistake.key, mistake.consequence) == ("memory.second_copy", Consequence.START_IS_REFUSED)
         assert reason in mistake.problem
     good = text.replace(str(folder), str(tmp_path / "not/there/yet"))
     file.write_text(good, encoding="utf-8")

@@ -8,7 +8,7 @@ from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.people import Role
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, StoppedClock
-from egm.testing.service_menu import Menu
+from egm.testing.service_menu import MenuUser
 from meters import Journal
 
 GAME = "maple-classic"
@@ -59,7 +59,7 @@ def test_the_menu_states_under_software_why_a_game_was_refused(tmp_path):
     rig.machine.component(ServiceDesk).device_page_data.refused_games = (
         ("no-such-game", "not in the library"),
     )
-    menu = Menu(rig).sign_in(Role.TECHNICIAN)
+    menu = MenuUser(rig).sign_in(Role.TECHNICIAN)
     menu.touch("software")
     assert "not in the library" in str(menu.page)
     rig.close()

@@ -9,7 +9,7 @@ from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.kernel.events import EventType
 from egm.people import Role
 from egm.testing.machine import MachineRig, StoppedClock
-from egm.testing.service_menu import Menu
+from egm.testing.service_menu import MenuUser
 
 GAMES = ("maple-classic", "comet-respin")
 
@@ -20,10 +20,10 @@ def test_the_process_applies_the_operators_options(tmp_path, monkeypatch):
     state.create_private_folders()
     rig = MachineRig(tmp_path, games=GAMES).boot()
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("options")
-    menu.touch("bet_limit").complete("200")
-    menu.touch("bet_minimum").complete("10")
-    menu.touch("game:comet-respin").touch("game").complete("no")
+    menu = MenuUser(rig).sign_in(Role.TECHNICIAN).touch("options")
+    menu.touch("bet_limit").fill_open_form("200")
+    menu.touch("bet_minimum").fill_open_form("10")
+    menu.touch("game:comet-respin").touch("game").fill_open_form("no")
     serial = rig.machine.identity.serial
     rig.close()
     file = load_cabinet()

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from egm.app.preflight import iter_preflight_mistakes
 from egm.config.cabinet_file import CabinetFile, load_cabinet
 from egm.config.computer_checks import find_missing_ports
-from egm.config.mistakes import TomlLineNumbers, parse_key_path, read_toml
+from egm.config.mistakes import Consequence, TomlLineNumbers, parse_key_path, read_toml
 from egm.config.schema import build_schema, iter_cabinet_file_tables
 from egm.errors import OperatorError
 from egm.profiles import list_profile_ids
@@ -202,10 +202,10 @@ def test_copies_sharing_a_folder_are_reported_and_refused(tmp_path):
 @pytest.mark.parametrize("port", ["/dev/null", __file__, "/dev"])
 def test_a_port_that_is_not_a_serial_port_is_reported(port):
     (mistake,) = find_missing_ports(read_toml(GOOD + f'port = "{port}"\n', CabinetFile)[0])
-    assert (mistake.key, mistake.problem, mistake.is_retried_later) == (
+    assert (mistake.key, mistake.problem, mistake.consequence) == (
         "devices.bill.port",
         f"{port} is not a serial port",
-        False,
+        Consequence.PART_IS_LEFT_OUT,
     )
 
 
@@ -220,27 +220,28 @@ def test_a_terminal_is_accepted_as_a_port():
         os.close(follower)
 
 
-#: Change of a valid file -> what the machine reports at its start, and whether it starts.
+#: Change of a valid file -> what the machine reports at its start.
 FOUND = [
-    ('[[games]]\ngame = "maple-clasic"', "games[2].game", "not in the library", "maple-classic", False),
-    ('[[games]]\ngame = "own.toml"', "games[2].game", "write ./own.toml", "", False),
-    ('[[games]]\ngame = "maple-classic"', "games[2].game", "maple-classic is already listed, as games[1]: list each game once", "", False),
+    ('[[games]]\ngame = "maple-clasic"', "games[2].game", "not in the library", "maple-classic"),
+    ('[[games]]\ngame = "own.toml"', "games[2].game", "write ./own.toml", ""),
+    ('[[games]]\ngame = "maple-classic"', "games[2].game", "maple-classic is already listed, as games[1]: list each game once", ""),
     ('[[games]]\ngame = "lantern-harbour"\n[[progressives]]\ngame = "lantern-harbour"\nlevel = "harbor"',
-     "progressives[1].level", "lantern-harbour has no level 'harbor'", "harbour", False),
-    ('[[progressives]]\ngame = "lantern-harbor"\nlevel = "harbour"', "progressives[1].game", "not among the games of this file", "", False),
-    ('[software]\nmanifest = "/nowhere/manifest"\nkey = "' + "0" * 64 + '"', "software.manifest", "there is no file /nowhere/manifest", "", False),
+     "progressives[1].level", "lantern-harbour has no level 'harbor'", "harbour"),
+    ('[[progressives]]\ngame = "lantern-harbor"\nlevel = "harbour"', "progressives[1].game", "not among the games of this file", ""),
+    ('[software]\nmanifest = "/nowhere/manifest"\nkey = "' + "0" * 64 + '"', "software.manifest", "there is no file /nowhere/manifest", ""),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("added_text", "key", "problem", "meant", "stops"), FOUND)
-def test_preflight_reports_what_the_machine_would_leave_out(added_text, key, problem, meant, stops):
+@pytest.mark.parametrize(("added_text", "key", "problem", "meant"), FOUND)
+def test_preflight_reports_what_the_machine_would_leave_out(added_text, key, problem, meant):
     mistakes_by_key = {
         mistake.key: mistake
         for mistake in iter_preflight_mistakes(read_toml(GOOD + added_text, CabinetFile)[0])
     }
     assert key in mistakes_by_key
     assert problem in mistakes_by_key[key].problem
-    assert (mistakes_by_key[key].suggestion, mistakes_by_key[key].is_fatal) == (meant, stops)
+    assert mistakes_by_key[key].suggestion == meant
+    assert mistakes_by_key[key].consequence is Consequence.PART_IS_LEFT_OUT
 
 
 def test_a_position_without_a_device_that_accepts_money_is_reported():
@@ -289,7 +290,7 @@ def test_preflight_reports_mistakes_that_prevent_a_start(old, new, key, problem)
         for mistake in iter_preflight_mistakes(read_toml(GOOD.replace(old, new, 1), CabinetFile)[0])
     }
     assert problem in mistakes_by_key[key].problem
-    assert mistakes_by_key[key].is_fatal
+    assert mistakes_by_key[key].consequence is Consequence.START_IS_REFUSED
 
 
 def test_a_missing_port_is_reported_and_does_not_fail_the_file(tmp_path):

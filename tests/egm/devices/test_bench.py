@@ -10,7 +10,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from egm.app.bench import DeviceSimulator, DeviceSimulatorError, read_protocol_by_simulated_device
+from egm.app.bench import Bench, BenchError, read_protocol_by_simulated_device
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.id003.driver import Id003Driver
@@ -46,7 +46,7 @@ def run(scene) -> None:
     asyncio.run(scene)
 
 
-def act(bench: DeviceSimulator, device: str, action: str, **values) -> BenchReply:
+def act(bench: Bench, device: str, action: str, **values) -> BenchReply:
     return bench.execute_command(BenchCommand(device=device, action=action, values=values))
 
 
@@ -54,7 +54,7 @@ def act(bench: DeviceSimulator, device: str, action: str, **values) -> BenchRepl
 @pytest.mark.requirement("G-02")
 def test_a_bill_is_credited_over_a_pseudo_terminal(tmp_path):
     async def scene():
-        bench = DeviceSimulator(tmp_path, PAIR, speed=30)
+        bench = Bench(tmp_path, PAIR, speed=30)
         await bench.start()
         ledger = TransientEscrowLedger()
         events = []
@@ -91,7 +91,7 @@ def test_every_protocol_connects_over_a_pseudo_terminal(tmp_path):
     from tools.cli.device_listener import DeviceListener
 
     async def scene():
-        bench = DeviceSimulator(tmp_path, {name: name for name in PROTOCOLS}, speed=30)
+        bench = Bench(tmp_path, {name: name for name in PROTOCOLS}, speed=30)
         await bench.start()
         up: set[str] = set()
 
@@ -115,7 +115,7 @@ def test_the_bench_keeps_its_door_states_between_two_runs_of_a_machine(tmp_path)
     """In the machine's second run, the driver reads the doors that were opened between the runs."""
 
     async def scene():
-        bench = DeviceSimulator(tmp_path, PAIR)
+        bench = Bench(tmp_path, PAIR)
         await bench.start()
         for doors in (frozenset(), frozenset({"main"})):
             events = []
@@ -138,7 +138,7 @@ def test_a_restart_of_the_bench_credits_or_returns_a_bill_once(tmp_path, moment)
     """A bill keeps its place when the bench restarts, and is credited or returned once."""
 
     async def scene():
-        bench = DeviceSimulator(tmp_path, PAIR, speed=10)
+        bench = Bench(tmp_path, PAIR, speed=10)
         await bench.start()
         ledger = TransientEscrowLedger()
         events = []
@@ -158,7 +158,7 @@ def test_a_restart_of_the_bench_credits_or_returns_a_bill_once(tmp_path, moment)
         await bench.stop()
         await until(lambda: any(isinstance(e, LineLost) for e in events))
 
-        restarted = DeviceSimulator(tmp_path, PAIR, speed=10)
+        restarted = Bench(tmp_path, PAIR, speed=10)
         await restarted.start()
         state = restarted.simulated_devices["bill"].describe
         await until(lambda: sum(isinstance(e, LineRestored) for e in events) == 2)
@@ -178,7 +178,7 @@ def test_a_restart_of_the_bench_credits_or_returns_a_bill_once(tmp_path, moment)
 def test_every_twin_restores_its_memory(tmp_path):
     async def scene():
         still = [name for name in PROTOCOLS if name != "wheel"]  # which continues by itself
-        first = DeviceSimulator(tmp_path, {name: name for name in still}, speed=100)
+        first = Bench(tmp_path, {name: name for name in still}, speed=100)
         await first.start()
         act(first, "ioboard", "door", name="main", open=True)
         act(first, "cctalk_coin", "insert", amount_cents=25)
@@ -187,11 +187,13 @@ def test_every_twin_restores_its_memory(tmp_path):
         act(first, "ithaca", "paper", tickets=4)
         for name in ("id003", "ebds", "cctalk_bill"):
             act(first, name, "box", present=False)
-        before = {name: twin.export_memory() for name, twin in first.simulated_devices.items()}
+        before = {name: twin.export_retained_state() for name, twin in first.simulated_devices.items()}
         await first.stop()
-        second = DeviceSimulator(tmp_path, {name: name for name in still}, speed=100)
+        second = Bench(tmp_path, {name: name for name in still}, speed=100)
         await second.start()
-        assert {name: twin.export_memory() for name, twin in second.simulated_devices.items()} == before
+        assert {
+            name: twin.export_retained_state() for name, twin in second.simulated_devices.items()
+        } == before
         await second.stop()
 
     run(scene())
@@ -201,10 +203,8 @@ def test_a_damaged_bench_memory_file_is_named(tmp_path):
     async def scene(text: str):
         (tmp_path / "bench").mkdir(exist_ok=True)
         (tmp_path / "bench" / "io.json").write_text(text)
-        bench = DeviceSimulator(tmp_path, PAIR)
-        with pytest.raises(
-            DeviceSimulatorError, match=r"io\.json: not the memory of a input and output board"
-        ):
+        bench = Bench(tmp_path, PAIR)
+        with pytest.raises(BenchError, match=r"io\.json: not the retained state of a input and output board"):
             await bench.start()
         await bench.stop()
 
@@ -214,7 +214,7 @@ def test_a_damaged_bench_memory_file_is_named(tmp_path):
 
 def test_two_lines_cannot_open_one_port(tmp_path):
     async def scene():
-        bench = DeviceSimulator(tmp_path, PAIR)
+        bench = Bench(tmp_path, PAIR)
         await bench.start()
         first, second = (
             SerialLine(str(tmp_path / "run/dev/io"), PROTOCOLS["ioboard"].line_settings) for _ in "12"
@@ -248,7 +248,7 @@ def test_a_missing_port_is_named(tmp_path):
 # ------------------------------------------------------------------ the socket
 def test_invalid_bench_commands_are_refused_with_what_is_expected(tmp_path):
     async def scene():
-        bench = DeviceSimulator(tmp_path, PAIR)
+        bench = Bench(tmp_path, PAIR)
         await bench.start()
         assert "no simulated device 'till'" in act(bench, "till", "state").text
         assert "there is no action 'fly'; expected one of " in act(bench, "bill", "fly").text
@@ -284,7 +284,7 @@ def test_invalid_bench_commands_are_refused_with_what_is_expected(tmp_path):
 )
 def test_a_bench_client_without_the_token_changes_nothing(tmp_path, lines):
     async def scene():
-        bench = DeviceSimulator(tmp_path, PAIR)
+        bench = Bench(tmp_path, PAIR)
         await bench.start()
         with open_socket_address(bench.socket_path) as address:
             reader, writer = await asyncio.open_unix_connection(address)
@@ -375,7 +375,7 @@ def test_a_killed_bench_is_replaced_with_its_memory(tmp_path, process):
     assert (tmp_path / "run/bench.sock").exists()
 
     async def scene():
-        bench = DeviceSimulator(tmp_path, PAIR)
+        bench = Bench(tmp_path, PAIR)
         await bench.start()
         assert bench.simulated_devices["io"].describe()["doors_open"] == ["main"]
         await bench.stop()

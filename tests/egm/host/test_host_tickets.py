@@ -17,8 +17,8 @@ from egm.money.host_money import HOST_TICKET_RING_SIZE, HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RedemptionStatus
 from egm.people import Role
-from egm.testing.machine import ChanceOutOfService, MachineRig
-from egm.testing.service_menu import Menu
+from egm.testing.machine import GeneratorOutOfService, MachineRig
+from egm.testing.service_menu import MenuUser
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from egm.tickets.numbers import create_secure_enhanced_number, is_secure_enhanced_number
@@ -41,7 +41,7 @@ def make(tmp_path):
         offline=0,
         online=True,
         promotional=False,
-        chance=None,
+        generator=None,
         starts=True,
     ) -> MachineRig:
         """Start a machine with a host; a second call restarts the same machine."""
@@ -52,7 +52,7 @@ def make(tmp_path):
         text = SOLD.read_text().replace("[tickets]", tickets)
         profile.write_text(f"{text}\n[host]\noffline_tickets = {offline}\n")
         host = HostMoney(ticket_validator=validation, is_online=online)
-        rig = MachineRig(tmp_path, profile=profile, devices=("printer",), host=host, chance=chance)
+        rig = MachineRig(tmp_path, profile=profile, devices=("printer",), host=host, generator=generator)
         opened.append(rig)
         if starts:
             rig.boot()
@@ -173,7 +173,7 @@ def test_a_cash_out_that_waits_for_a_number_is_a_hand_pay_when_host_validation_w
 def test_a_cash_out_that_waits_for_a_number_is_a_hand_pay_if_the_generator_has_failed(make, is_started):
     """Regression: the machine could not start, because it needed a random ticket number."""
     make().insert(2000).engine.handle(EventType.CASH_OUT)
-    rig = make(TicketValidator.STAND_ALONE, offline=3, chance=ChanceOutOfService(), starts=False)
+    rig = make(TicketValidator.STAND_ALONE, offline=3, generator=GeneratorOutOfService(), starts=False)
     if not is_started:
         rig.machine.random_service = None
     rig.boot()
@@ -534,8 +534,8 @@ def test_a_disputed_ticket_is_pending_for_the_host_until_the_ruling(make, cause,
         False,
     )
     [disputed] = list_disputed_amounts(restarted.machine)
-    menu = Menu(restarted).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
-    menu.complete(str(amount_cents), "looked again the recording")
+    menu = MenuUser(restarted).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
+    menu.fill_open_form(str(amount_cents), "looked again the recording")
     menu.home().touch("leave")
     assert (restarted.port.redemption_state.status, restarted.port.redemption_state.amount_cents) == (
         status,

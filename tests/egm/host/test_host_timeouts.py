@@ -7,7 +7,7 @@ import pytest
 from egm.app.view import build_snapshot
 from egm.config.cabinet_file import TicketValidator
 from egm.host.timeouts import HostTimeouts, create_host_timeouts
-from egm.host.transfer_port import HostTransferInterface
+from egm.host.transfer_port import HostTransferInterface, TransferLockState
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.timekeeping import Timekeeper
@@ -99,7 +99,7 @@ def test_a_lock_ends_at_its_timeout_and_a_new_request_extends_it(tmp_path):
         await asyncio.sleep(4)
         assert rig.state is State.LOCKED
         await asyncio.sleep(1.1)
-        assert (rig.state, port.transfer_lock_state) == (State.IDLE, False)
+        assert (rig.state, port.transfer_lock_state) == (State.IDLE, TransferLockState.NOT_LOCKED)
 
     with_timeouts(tmp_path, scenario)
 

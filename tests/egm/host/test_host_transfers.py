@@ -8,7 +8,7 @@ from egm.app.view import build_snapshot
 from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import MoneyDevices
 from egm.host.keys import HostKey
-from egm.host.transfer_port import HostTransferInterface
+from egm.host.transfer_port import HostTransferInterface, TransferLockState
 from egm.host.transfers import TRANSFER_HISTORY_SIZE
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, State
@@ -17,7 +17,7 @@ from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.keys import MoneyKey
 from egm.money.pay_out import payout_is_due
 from egm.money.records.host import HostTicketRecord, RedemptionStatus, TransferKind, TransferStatus
-from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
+from egm.testing.machine import MachineRig, ScriptedGenerator, write_undeclared_entry
 from meters import Transfer
 from meters.recall import read_details
 
@@ -189,7 +189,7 @@ def test_restricted_credit_of_two_pools_is_never_mixed(make):
 
 # ---------------------------------------------------------------------------------------------- while the machine is busy
 def test_a_transfer_is_pending_until_the_open_game_has_ended(make):
-    rig = make(chance=ScriptedChance(*LOSS)).insert(100)
+    rig = make(generator=ScriptedGenerator(*LOSS)).insert(100)
     rig.play()
     assert rig.port.execute_or_refuse_order(order(cashable=500), asset_number=ASSET) is Status.PENDING
     assert (rig.state, rig.port.last_result.status, read_credit_kinds(rig)) == (
@@ -203,7 +203,7 @@ def test_a_transfer_is_pending_until_the_open_game_has_ended(make):
 
 
 def test_a_pending_transfer_can_be_cancelled(make):
-    rig = make(chance=ScriptedChance(*LOSS)).insert(100)
+    rig = make(generator=ScriptedGenerator(*LOSS)).insert(100)
     rig.play()
     rig.port.execute_or_refuse_order(order(cashable=500), asset_number=ASSET)
     assert rig.port.cancel_order() is Status.CANCELLED
@@ -213,7 +213,7 @@ def test_a_pending_transfer_can_be_cancelled(make):
 
 
 def test_a_restart_drops_a_pending_transfer_and_its_identifier_may_be_used_again(make):
-    rig = make(chance=ScriptedChance(*LOSS)).insert(100)
+    rig = make(generator=ScriptedGenerator(*LOSS)).insert(100)
     rig.play()
     rig.port.execute_or_refuse_order(order(cashable=500), asset_number=ASSET)
     restarted = make()
@@ -317,7 +317,7 @@ def test_the_transfer_log_shows_the_result_of_each_transfer_and_no_locks(make):
 @pytest.mark.parametrize("event", ["disabled", "door", "fault"])
 def test_a_pending_transfer_is_refused_if_the_machine_is_not_idle_after_the_game(make, event):
     """A stored order would later add this player's money to another player's credit."""
-    rig = make(chance=ScriptedChance(*LOSS)).insert(2000)
+    rig = make(generator=ScriptedGenerator(*LOSS)).insert(2000)
     rig.play()
     assert rig.port.execute_or_refuse_order(order(cashable=100), asset_number=ASSET) is Status.PENDING
     match event:
@@ -375,7 +375,7 @@ def test_a_transfer_is_refused_if_a_ticket_of_another_restricted_pool_is_being_s
 # ---------------------------------------------------------------------------------------------- the lock
 def test_a_lock_blocks_play_until_a_transfer_releases_it(make):
     rig = make().insert(100)
-    assert rig.port.request_lock(1, 500) is True
+    assert rig.port.request_lock(1, 500) is TransferLockState.LOCKED
     assert rig.state is State.LOCKED
     rig.play()
     assert rig.notice == "refused.locked"
@@ -385,23 +385,23 @@ def test_a_lock_blocks_play_until_a_transfer_releases_it(make):
     assert (
         ask(rig, cashable=500, requires_lock=True, stays_locked_afterwards=True) is Status.COMPLETED_IN_FULL
     )
-    assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, True)
+    assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, TransferLockState.LOCKED)
     assert ask(rig, "T-2", OUT, cashable=600, requires_lock=True) is Status.COMPLETED_IN_FULL
-    assert (rig.state, rig.port.transfer_lock_state) == (State.IDLE, False)
+    assert (rig.state, rig.port.transfer_lock_state) == (State.IDLE, TransferLockState.NOT_LOCKED)
 
 
 def test_a_lock_requested_during_a_game_starts_at_its_end_unless_released_before(make):
-    rig = make(chance=ScriptedChance(*LOSS, *LOSS)).insert(100)
+    rig = make(generator=ScriptedGenerator(*LOSS, *LOSS)).insert(100)
     rig.play()
-    assert rig.port.request_lock(1, 500) is None
+    assert rig.port.request_lock(1, 500) is TransferLockState.PENDING
     rig.report_shown()
-    assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, True)
+    assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, TransferLockState.LOCKED)
     rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)  # the lock has timed out
     rig.play()
     rig.port.request_lock(1, 500)
     rig.port.release_lock()
     rig.report_shown()
-    assert (rig.state, rig.port.transfer_lock_state) == (State.IDLE, False)
+    assert (rig.state, rig.port.transfer_lock_state) == (State.IDLE, TransferLockState.NOT_LOCKED)
     rig.port.release_lock()
 
 
@@ -409,11 +409,11 @@ def test_an_open_door_takes_precedence_over_a_lock_and_a_restart_ends_the_lock(m
     rig = make()
     rig.port.request_lock(1, 500)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert (rig.state, rig.port.transfer_lock_state) == (State.DOOR_OPEN, None)
+    assert (rig.state, rig.port.transfer_lock_state) == (State.DOOR_OPEN, TransferLockState.PENDING)
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, True)
+    assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, TransferLockState.LOCKED)
     restarted = make()
-    assert (restarted.state, restarted.port.transfer_lock_state) == (State.IDLE, False)
+    assert (restarted.state, restarted.port.transfer_lock_state) == (State.IDLE, TransferLockState.NOT_LOCKED)
 
 
 # ---------------------------------------------------------------------------------------------- cash-outs
@@ -424,7 +424,7 @@ def test_a_cash_out_is_offered_to_the_host_first(make):
     assert (rig.state, rig.port.is_cash_out_offered, rig.port.transfer_lock_state) == (
         State.LOCKED,
         True,
-        False,
+        TransferLockState.NOT_LOCKED,
     )
     assert ask(rig, kind=OUT, cashable=10000) is Status.COMPLETED_IN_FULL
     assert (rig.state, rig.credit_cents, rig.port.is_cash_out_offered) == (State.IDLE, 0, False)
@@ -444,9 +444,9 @@ def test_a_cash_out_is_paid_by_ticket_when_the_host_locks_but_transfers_nothing(
     rig = make().insert(2000)
     rig.port.set_cash_out_terms(is_offered_to_host=True, is_host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.port.request_lock(2, 500) is True
+    assert rig.port.request_lock(2, 500) is TransferLockState.LOCKED
     assert not rig.port.is_cash_out_offered
-    assert rig.port.request_lock(2, 500) is True  # requested again, to extend the lock
+    assert rig.port.request_lock(2, 500) is TransferLockState.LOCKED  # requested again, to extend the lock
     rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)
     assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 

@@ -18,8 +18,8 @@ from egm.people import Role
 from egm.profiles import load_profile
 from egm.profiles import profile as profiles
 from egm.testing.jumping_loop import jump
-from egm.testing.machine import MachineRig, ScriptedChance
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
+from egm.testing.machine import MachineRig, ScriptedGenerator
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser
 
 #: Stops of maple-classic: a small win, and the highest prize.
 MAPLES, LANTERNS = (23, 7, 5), (11, 11, 12)
@@ -54,9 +54,9 @@ def test_hard_meters_count_from_their_reading_at_installation_also_after_a_resta
     board = create_board(tmp_path)
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
     assert isinstance(meters, HardMeterService)
-    assert not meters.send_totals()  # the board has not reported its counters yet
+    assert not meters.update_hard_meters()  # the board has not reported its counters yet
     report_counters(board, 7, 0, 0, 0, 40, 0)
-    assert meters.send_totals()
+    assert meters.update_hard_meters()
     assert board._hard_meter_totals == (
         7,
         0,
@@ -69,7 +69,7 @@ def test_hard_meters_count_from_their_reading_at_installation_also_after_a_resta
     for _ in range(45):  # 45 games of 5: two pulses and a quarter
         rig.play()
         rig.report_shown()
-    meters.send_totals()
+    meters.update_hard_meters()
     assert (board._hard_meter_totals[0], board._hard_meter_totals[4]) == (7 + 2, 40 + 20)
     assert len(rig.records("hard_meters.fitted")) == 1
     fitted = rig.machine.memory.get(IntegrityKey.HARD_METER_OFFSETS)
@@ -79,7 +79,7 @@ def test_hard_meters_count_from_their_reading_at_installation_also_after_a_resta
     board = create_board(tmp_path)
     (meters,) = create_hard_meters(context(restarted, tmp_path, board))
     report_counters(board, 8, 0, 0, 0, 60, 0)  # one of the two pulses had been sent
-    assert meters.send_totals()
+    assert meters.update_hard_meters()
     assert (board._hard_meter_totals[0], board._hard_meter_totals[4]) == (9, 60)
     assert restarted.machine.memory.get(IntegrityKey.HARD_METER_OFFSETS) == fitted
     restarted.close()
@@ -91,12 +91,12 @@ def test_a_hard_meter_pulses_only_for_a_complete_pulse_amount(tmp_path, profile)
     board = create_board(tmp_path)
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
     report_counters(board, *[0] * codec.HARD_METER_COUNT)
-    meters.send_totals()
+    meters.update_hard_meters()
     for games, pulses in ((19, 0), (1, 1)):  # 95 cents, and then a full dollar
         for _ in range(games):
             rig.play()
             rig.report_shown()
-        meters.send_totals()
+        meters.update_hard_meters()
         assert board._hard_meter_totals[0] == pulses
     rig.close()
 
@@ -107,26 +107,26 @@ def test_hard_meters_of_a_new_board_pulse_only_after_the_exchange_form_with_the_
     board = create_board(tmp_path)
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
     report_counters(board, 20_007, 0, 0, 0, 40_040, 0)
-    assert meters.send_totals()
+    assert meters.update_hard_meters()
     report_counters(board, *board._hard_meter_totals)
     fitted = rig.machine.memory.get(IntegrityKey.HARD_METER_OFFSETS)
     board = create_board(tmp_path)  # the board is exchanged; its counters are new
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
     report_counters(board, 0, 0, 0, 0, 3, 0)
-    meters.send_totals()
+    meters.update_hard_meters()
     report_counters(board, 0, 0, 0, 0, 3, 0)
     assert (
         not board._can_advance_hard_meters
     )  # the difference is more than play explains: a fault, and no pulses
-    menu = Menu(rig).sign_in(Role.TECHNICIAN)
-    menu.touch("form:counters").complete("a new board", "0, 0, 0, 0, 3, 0")
+    menu = MenuUser(rig).sign_in(Role.TECHNICIAN)
+    menu.touch("form:counters").fill_open_form("a new board", "0, 0, 0, 0, 3, 0")
     assert (
         rig.machine.memory.get(IntegrityKey.HARD_METER_OFFSETS) == fitted
     )  # an exchange is refused while the door is closed
     menu.home().touch("leave")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu.sign_in(Role.TECHNICIAN).fill("counters", "a new board", "0, 0, 0, 0, 3, 0")
-    assert meters.send_totals()
+    menu.sign_in(Role.TECHNICIAN).open_and_fill_form("counters", "a new board", "0, 0, 0, 0, 3, 0")
+    assert meters.update_hard_meters()
     assert board._hard_meter_totals == (0, 0, 0, 0, 3, 0)
     assert board._can_advance_hard_meters
     (exchange,) = rig.records("hard_meters.exchanged")
@@ -138,12 +138,12 @@ def test_hard_meters_of_a_new_board_pulse_only_after_the_exchange_form_with_the_
 @pytest.mark.requirement("D-20")
 def test_each_hard_meter_follows_its_own_electronic_meter(tmp_path, profile):
     """The order is coin in, drop, coin out, hand-paid wins and bills."""
-    numbers = ScriptedChance(*MAPLES, *LANTERNS)
-    rig = MachineRig(tmp_path / "state", profile=profile, chance=numbers, devices=("hopper",)).boot()
+    numbers = ScriptedGenerator(*MAPLES, *LANTERNS)
+    rig = MachineRig(tmp_path / "state", profile=profile, generator=numbers, devices=("hopper",)).boot()
     board = create_board(tmp_path)
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
     report_counters(board, 0, 0, 0, 0, 0, 0)
-    assert meters.send_totals()
+    assert meters.update_hard_meters()
     rig.insert(10000)
     rig.device_ledgers.coin_ledger.credit_coins_in(((200, False), (100, True)), 1)
     rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
@@ -152,7 +152,7 @@ def test_each_hard_meter_follows_its_own_electronic_meter(tmp_path, profile):
         rig.play()
         rig.report_shown()
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert meters.send_totals()
+    assert meters.update_hard_meters()
     assert board._hard_meter_totals == (6, 2, 180, 1500, 100, 0)
     rig.close()
 

@@ -15,7 +15,7 @@ from egm.kernel import standing_faults
 from egm.kernel.events import EventType, State
 from egm.kernel.faults import SIGNIFICANCE_BY_FAULT, get_fault_definition
 from egm.kernel.significance import EventEffect
-from egm.testing.machine import MachineRig, PowerCutError, ScriptedChance, write_undeclared_entry
+from egm.testing.machine import MachineRig, PowerCutError, ScriptedGenerator, write_undeclared_entry
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
@@ -45,7 +45,7 @@ def test_a_passed_self_test_ends_the_outage_after_a_failed_one(tmp_path):
 
 @pytest.mark.requirement("J-02")
 def test_a_door_opened_during_a_game_suspends_it_and_the_game_resumes_when_it_closes(tmp_path):
-    rig = MachineRig(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    rig = MachineRig(tmp_path, generator=ScriptedGenerator(23, 7, 5)).boot().insert(2000)
     rig.play()
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     assert rig.state is State.DOOR_OPEN

@@ -19,7 +19,7 @@ from egm.kernel.logs import Log
 from egm.people import Person, Role, Roster
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import StoppedClock
-from egm.testing.service_menu import Menu, build_pin, list_enabled_actions
+from egm.testing.service_menu import MenuUser, build_pin, list_enabled_actions
 from meters import Journal, Transaction, Transfer
 from tools.cli import main
 
@@ -148,7 +148,7 @@ def test_a_changed_cabinet_file_is_signed_at_the_service_menu_but_not_by_an_atte
     def accept(process):
         machine = process._first_machine
         roster = machine.component(Roster)
-        menu = Menu(SimpleNamespace(machine=machine, engine=process._first_engine))
+        menu = MenuUser(SimpleNamespace(machine=machine, engine=process._first_engine))
         machine.install(roster)
         process._first_engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
         menu.enter("3").enter(build_pin("3"))
@@ -156,7 +156,7 @@ def test_a_changed_cabinet_file_is_signed_at_the_service_menu_but_not_by_an_atte
         menu.home().touch("leave").open().enter("2").enter(build_pin("2"))
         menu.touch("form:file_signed")
         assert [row.icon for row in menu.page.tables[-1].rows] == ["good", "good"]
-        menu.complete("the site has a new name")
+        menu.fill_open_form("the site has a new name")
         assert "cabinet_file_changed" not in machine.active_faults
         assert "back" in list_enabled_actions(menu.page)
 
@@ -188,7 +188,7 @@ def test_a_changed_cabinet_file_cannot_be_signed_at_the_machine_while_it_has_cre
     def refuse(process):
         machine = process._first_machine
         machine.install(machine.component(Roster))
-        menu = Menu(SimpleNamespace(machine=machine, engine=process._first_engine))
+        menu = MenuUser(SimpleNamespace(machine=machine, engine=process._first_engine))
         process._first_engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
         menu.enter("2").enter(build_pin("2"))
         process._first_engine.handle(

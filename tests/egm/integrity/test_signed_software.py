@@ -24,7 +24,7 @@ from egm.kernel.services import MachineContext
 from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.testing.machine import MachineRig, StoppedClock
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, TEXTS_BY_LANGUAGE, Menu, create_roster
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, TEXTS_BY_LANGUAGE, MenuUser, create_roster
 from egm.verify.digest import compute_digests
 from egm.verify.manifest import (
     SoftwareManifest,
@@ -266,7 +266,7 @@ def test_an_inspector_may_request_a_software_verification(start, maker):
 @pytest.mark.requirement("J-12")
 def test_the_software_page_shows_the_signer_and_the_component_digests(start):
     rig = start()
-    menu = Menu(rig).sign_in(Role.INSPECTOR).touch("software")
+    menu = MenuUser(rig).sign_in(Role.INSPECTOR).touch("software")
     shown = format_as_text(menu.page.title.value, menu.page.tables, TEXTS_BY_LANGUAGE["en"], "USD")
     installed = rig.machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
     assert installed["signer"] in shown

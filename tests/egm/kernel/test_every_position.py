@@ -20,7 +20,7 @@ from egm.people import Role
 from egm.staff.desk import ServiceDesk
 from egm.staff.service.key_switches import iter_concerned_positions
 from egm.testing.machine import MachineRig, RepeatableEntropySource, create_generator
-from egm.testing.service_menu import Menu, translate_text
+from egm.testing.service_menu import MenuUser, translate_text
 from rng import OutOfService
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -71,7 +71,7 @@ class Three:
                 devices=devices,
                 position=Position(number, 3),
                 first_rig=first,
-                chance=create_generator(),
+                generator=create_generator(),
             )
             rig.machine.install(beside)
             beside.position_by_number[number] = RunningPosition(
@@ -143,7 +143,7 @@ def describe_effect(rig: MachineRig, event: EventType, state: State) -> dict[str
 def test_a_rule_has_the_same_effect_at_the_second_of_three_positions(tmp_path, event, state):
     def alone(devices: tuple[str, ...]) -> MachineRig:
         RepeatableEntropySource._source_count_by_test.clear()
-        return MachineRig(tmp_path / "one", devices=devices, chance=create_generator())
+        return MachineRig(tmp_path / "one", devices=devices, generator=create_generator())
 
     (tmp_path / "one").mkdir()
     (tmp_path / "three").mkdir()
@@ -220,9 +220,9 @@ def test_a_call_at_the_third_position_is_answered(three):
     assert three.third.machine.memory.get(IntegrityKey.SERVICE_CALL) is None
 
 
-def take_menu_to(three: Three, number: int, role: Role) -> Menu:
+def take_menu_to(three: Three, number: int, role: Role) -> MenuUser:
     """Sign in at the machine's first position and move the menu to another; return that position's menu."""
-    menus = [Menu(rig) for rig in three.rooms]
+    menus = [MenuUser(rig) for rig in three.rooms]
     three.board(EventType.OPEN_SERVICE_MENU, key="operator")
     menus[0].identify(role)
     menus[0].touch(f"position:{number}")
@@ -234,7 +234,7 @@ def take_menu_to(three: Three, number: int, role: Role) -> Menu:
 @pytest.mark.parametrize("role", Role, ids=str)
 def test_the_open_menu_moves_to_the_second_position_with_its_content(three, tmp_path, role):
     (tmp_path / "one").mkdir()
-    alone = Menu(MachineRig(tmp_path / "one").boot())
+    alone = MenuUser(MachineRig(tmp_path / "one").boot())
     alone.open().identify(role)
     menu = take_menu_to(three, 2, role)
     lines = menu.collect_all_actions()
@@ -253,24 +253,24 @@ def test_the_open_menu_moves_to_the_second_position_with_its_content(three, tmp_
 
 def test_the_first_page_says_where_a_hand_pay_waits_and_leads_there(three):
     three.second.insert(2000).engine.handle(EventType.CASH_OUT)
-    Menu(three.second)
-    menu = Menu(three.first)
+    MenuUser(three.second)
+    menu = MenuUser(three.first)
     three.board(EventType.OPEN_SERVICE_MENU, key="operator")
     menu.identify(Role.SUPERVISOR)
     [table] = menu.page.tables
     shown = [tuple(translate_text(cell, "en") for cell in row.cells) for row in table.rows]
     assert shown == [("1", "Service menu open", ""), ("2", "Hand-pay", "$20.00"), ("3", "Ready", "")]
     menu.touch("position:2")
-    second = Menu(three.second)
+    second = MenuUser(three.second)
     assert second.is_open
-    second.fill("handpay", "cash", "", "", "")
+    second.open_and_fill_form("handpay", "cash", "", "", "")
     assert three.second.machine.memory.get(MoneyKey.HANDPAY)["form"]["method"] == "cash"
     assert second.page.person is not None
 
 
 def test_a_position_at_play_is_not_entered(three):
     three.second.insert(500).play()
-    menu = Menu(three.first)
+    menu = MenuUser(three.first)
     three.board(EventType.OPEN_SERVICE_MENU, key="operator")
     menu.identify(Role.SUPERVISOR).touch("position:2")
     assert menu.notice == "notice.refused.position_is_busy"

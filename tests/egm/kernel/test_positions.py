@@ -13,7 +13,7 @@ from egm.kernel.keys import ClearAction, KeyOwner, StorageKey, StorageKeys
 from egm.kernel.positions import Position
 from egm.money.keys import MoneyKey
 from egm.play.keys import PlayKey
-from egm.testing.machine import ChanceOutOfService, MachineRig, ScriptedChance, write_undeclared_entry
+from egm.testing.machine import GeneratorOutOfService, MachineRig, ScriptedGenerator, write_undeclared_entry
 from egm.tickets.model import TicketState
 
 FIRST, SECOND = Position(1, 2), Position(2, 2)
@@ -126,7 +126,7 @@ def test_coins_in_the_cash_box_and_what_is_paid_by_hand_are_counted_at_their_pos
         rig.insert(10000)
         rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
         rig.engine.handle(EventType.SELECT_BET, value=3)
-    second.machine.random_service = ScriptedChance(11, 11, 12)  # the highest prize
+    second.machine.random_service = ScriptedGenerator(11, 11, 12)  # the highest prize
     second.play()
     second.report_shown()
     second.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -227,7 +227,7 @@ def test_a_generator_that_fails_at_one_position_stops_all_and_a_durable_game_is_
     first.insert(500)
     second.insert(500)
     first.play()
-    second.machine.random_service = ChanceOutOfService()
+    second.machine.random_service = GeneratorOutOfService()
     second.play()
     assert second.state is State.OUT_OF_SERVICE
     first.engine.update_state()

@@ -12,7 +12,7 @@ from egm.app.features import FEATURES, SERVICE_MENU
 from egm.kernel.events import EventType, NextState, State
 from egm.kernel.rules import DerivedState, RefusalHandling, StateTable, get_refusal_code
 from egm.kernel.states import STATE_SET_NAMES
-from egm.testing.machine import ChanceOutOfService, MachineRig, ScriptedChance
+from egm.testing.machine import GeneratorOutOfService, MachineRig, ScriptedGenerator
 from tools.lab.rule_table import format_interruption_table, format_player_diagram, format_rule_table
 
 LOSS = (0, 0, 0)
@@ -222,9 +222,9 @@ def test_the_state_diagram_shows_the_rules_and_is_legible():
 
 
 def test_a_rule_and_its_consequence_are_one_change_for_observers(tmp_path):
-    rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
+    rig = MachineRig(tmp_path, generator=ScriptedGenerator(*LOSS)).boot().insert(500)
     changes = rig.change_count
-    rig.machine.random_service = ChanceOutOfService()
+    rig.machine.random_service = GeneratorOutOfService()
     rig.play()  # no numbers are left: out of service follows as one change for every observer
     assert rig.state is State.OUT_OF_SERVICE
     assert rig.change_count == changes + 1

@@ -16,7 +16,7 @@ from egm.links import monitoring
 from egm.people import Role
 from egm.progressive.pools import ProgressivePools
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser
 
 #: A limit that only a machine that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 60
@@ -87,7 +87,7 @@ def test_a_metrics_port_in_use_is_a_fault_until_it_is_free(tmp_path, monkeypatch
 @pytest.mark.requirement("K-13", "J-06")
 def test_door_openings_are_attributed_to_the_signed_in_mechanic(tmp_path):
     rig = MachineRig(tmp_path, profile="monaco").boot()
-    Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
+    MenuUser(rig).sign_in(Role.MECHANIC).open_and_fill_form("intervention", "bill jam").touch("leave")
 
     async def scene():
         attachment = start_monitoring(rig, tmp_path, [])

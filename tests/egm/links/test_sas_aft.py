@@ -6,7 +6,7 @@ from egm.host.transfers import TRANSFER_HISTORY_SIZE
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from egm.testing.sas import SasHostBench
 
 ASSET, WIRE_ASSET = 0x01020304, "04030201"
@@ -221,7 +221,7 @@ def test_transfers_to_the_host_are_full_or_partial_as_ordered(make):
 
 
 def test_an_order_that_waits_for_the_end_of_a_game_can_be_cancelled(make):
-    bench = make(chance=ScriptedChance(*LOSS, *LOSS))
+    bench = make(generator=ScriptedGenerator(*LOSS, *LOSS))
     bench.rig.insert(100)
     bench.rig.play()
     assert order_and_read_status(bench, build_order()) == "40"
@@ -333,7 +333,7 @@ def test_status_and_lock(make):
 
 
 def test_a_lock_waits_for_the_end_of_a_game_and_is_refused_if_impossible(make):
-    bench = make(chance=ScriptedChance(*LOSS))
+    bench = make(generator=ScriptedGenerator(*LOSS))
     bench.rig.insert(100)
     assert split_lock_fields(bench.send_long_poll(0x74, "00040500"))["lock"] == "ff", (
         "there is no way to the printer"

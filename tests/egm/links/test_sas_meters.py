@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from egm.kernel.events import EventType
 from egm.kernel.games import InstalledGames
 from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
-from egm.testing.machine import MachineRig, ScriptedChance, create_generator, write_undeclared_entry
+from egm.testing.machine import MachineRig, ScriptedGenerator, create_generator, write_undeclared_entry
 from egm.testing.sas import SasHostBench
 from meters import Transaction, Transfer
 
@@ -97,7 +97,7 @@ def credit_from_host(rig: MachineRig, kind: str, amount_cents: int) -> None:
 
 @pytest.fixture
 def bench(tmp_path: Path):
-    rig = MachineRig(tmp_path, chance=ScriptedChance(*WON), devices=("printer",))
+    rig = MachineRig(tmp_path, generator=ScriptedGenerator(*WON), devices=("printer",))
     bench = SasHostBench(tmp_path, rig)
     rig.insert(2000)
     rig.play()
@@ -328,7 +328,7 @@ def test_coins_and_the_hopper(tmp_path: Path) -> None:
 @pytest.mark.requirement("K-11")
 @pytest.mark.sas(polls="1C")
 def test_jackpots_cancelled_credits_and_doors_are_read_by_the_host(tmp_path: Path) -> None:
-    rig = MachineRig(tmp_path, chance=ScriptedChance(11, 11, 12))  # the highest prize
+    rig = MachineRig(tmp_path, generator=ScriptedGenerator(11, 11, 12))  # the highest prize
     bench = SasHostBench(tmp_path, rig)
     rig.insert(10000)
     rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)

@@ -13,7 +13,7 @@ from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH
 from egm.links.sas.polls import IMPLEMENTED_POLLS
 from egm.links.sas.polls.games import _encode_ascii_name
 from egm.links.sas.tables.polls import REGULATOR_MINIMUM_POLL_CODES
-from egm.testing.machine import MachineRig, ScriptedChance, create_generator, write_undeclared_entry
+from egm.testing.machine import MachineRig, ScriptedGenerator, create_generator, write_undeclared_entry
 from egm.testing.sas import SasHostBench
 from paytables import load_game
 from paytables.definition import list_shipped_games
@@ -85,7 +85,7 @@ def normalise_hex(text: str) -> str:
 
 def win_game(folder: Path, **settings: object) -> tuple[MachineRig, SasHostBench]:
     """Win a game after a bill of 2,000, with scripted draws; later draws are random."""
-    rig = MachineRig(folder, chance=ScriptedChance(*JACKPOT), devices=("printer",))
+    rig = MachineRig(folder, generator=ScriptedGenerator(*JACKPOT), devices=("printer",))
     bench = SasHostBench(folder, rig, **settings)
     rig.insert(2000)
     rig.play()
@@ -413,7 +413,7 @@ def test_a_hand_pay_is_reported_once_and_reset_remotely(tmp_path: Path) -> None:
 @pytest.mark.requirement("K-12")
 @pytest.mark.sas(polls="1B 94", exceptions="51 52")
 def test_a_prize_in_kind_is_a_hand_pay_of_zero_until_its_value_is_taken(tmp_path: Path) -> None:
-    rig = MachineRig(tmp_path, games=(str(FAIR),), chance=ScriptedChance(0, 0))
+    rig = MachineRig(tmp_path, games=(str(FAIR),), generator=ScriptedGenerator(0, 0))
     bench = SasHostBench(tmp_path, rig, enable=["handpay_reset"])
     rig.insert(500)
     rig.play()

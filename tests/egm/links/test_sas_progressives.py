@@ -11,7 +11,7 @@ from egm.kernel.events import Event, EventType, State
 from egm.links.sas.crc import append_crc
 from egm.money.keys import MoneyKey
 from egm.play.rulings import void_game
-from egm.play.void_rule import Ruling
+from egm.play.void_rule import VoidReason
 from egm.progressive.broadcast import create_broadcast_services
 from egm.progressive.display import LevelAmountSources
 from egm.progressive.keys import ProgressiveKey
@@ -172,7 +172,7 @@ def test_the_hit_of_a_void_game_is_not_reported_to_the_host(make):
     bench.rig.play()
     event = Event(EventType.REFUND_GAME, RulingForm(persons=("2", "5"), reason="it is stuck"))
     details = build_ruling_details(bench.rig.machine, event)
-    void_game(bench.rig.machine, is_refunded=True, ruling=Ruling.DEFECT, **details)
+    void_game(bench.rig.machine, is_refunded=True, void_reason=VoidReason.DEFECT, **details)
     assert bench.rig.credit_cents == 2000 + 100 - 50 + 12345
     assert bench.read(0x85) == "02030000012345"
     bench.poll_other_address()

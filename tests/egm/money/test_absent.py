@@ -27,7 +27,7 @@ from egm.play.keys import TableKey
 from egm.play.records.game_record import GameReference, TableRecord
 from egm.record_codec import to_json
 from egm.testing.machine import MachineRig, StoppedClock
-from egm.testing.service_menu import Menu
+from egm.testing.service_menu import MenuUser
 from egm.tickets.model import TicketState
 from meters import open_view
 from tools.audit.games import GameFiles
@@ -41,8 +41,8 @@ def reopen(rig, tmp_path, **changed):
 
 def rule(rig, amount_cents):
     [disputed] = list_disputed_amounts(rig.machine)
-    menu = Menu(rig).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
-    menu.complete(str(amount_cents), "looked at the recording")
+    menu = MenuUser(rig).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
+    menu.fill_open_form(str(amount_cents), "looked at the recording")
     menu.home().touch("leave")
 
 
@@ -109,8 +109,8 @@ def test_the_lock_of_a_removed_host_is_cleared_by_a_technician(tmp_path):
     assert (without.state, list_disabling_sources(without.machine)) == (State.TILT, {})
     without.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert without.state is State.TILT
-    menu = Menu(without).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
-    menu.complete("the line was taken out")
+    menu = MenuUser(without).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
+    menu.fill_open_form("the line was taken out")
     menu.home().touch("leave")
     assert (without.state, without.machine.active_faults) == (State.IDLE, {})
     assert without.records("fault.settled")[-1]["person"]
@@ -185,8 +185,8 @@ def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(t
     assert is_game_allowed(rig.machine, "maple-classic")
     assert find_ticket_terms(rig.machine) == HostTicketTerms()
     assert rig.machine.active_faults["holder_gone"]["detail"] == "host:main"
-    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
-    menu.complete("it stands alone now").home().touch("leave")
+    menu = MenuUser(rig).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
+    menu.fill_open_form("it stands alone now").home().touch("leave")
     rig = reopen(rig, tmp_path, devices=("printer",), disabling_sources=())
     assert rig.machine.active_faults == {}
     rig.insert(500).offer_ticket(rig.cash_out_ticket())

@@ -16,7 +16,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.money.restricted_credit import find_restricted_terms
 from egm.money.value_in import list_acceptable_bills, should_accept_tickets
-from egm.testing.machine import ChanceOutOfService, MachineRig, ScriptedChance, create_generator
+from egm.testing.machine import GeneratorOutOfService, MachineRig, ScriptedGenerator, create_generator
 from egm.tickets.model import TicketKind, TicketState
 from egm.tickets.record import TicketAction
 from tools.audit.games import GameFiles
@@ -55,7 +55,7 @@ def read_credit_kinds(rig: MachineRig) -> tuple[int, int, int]:
 
 @pytest.mark.requirement("D-01", "D-12")
 def test_a_wager_takes_restricted_then_nonrestricted_then_the_players_own(make):
-    rig = transfer_in(make(chance=ScriptedChance(*LOSS)), restricted=2, nonrestricted=2).insert(100)
+    rig = transfer_in(make(generator=ScriptedGenerator(*LOSS)), restricted=2, nonrestricted=2).insert(100)
     rig.play()  # five cents
     assert read_credit_kinds(rig) == (0, 0, 99)
     entry = next(iter(rig.journal.entries("game.start")))
@@ -71,7 +71,7 @@ def test_a_wager_takes_restricted_then_nonrestricted_then_the_players_own(make):
 
 
 def test_wins_of_promotional_credit_are_cashable(make):
-    rig = transfer_in(make(chance=ScriptedChance(*MAPLES)), restricted=5)
+    rig = transfer_in(make(generator=ScriptedGenerator(*MAPLES)), restricted=5)
     rig.play()
     rig.report_shown()
     assert read_credit_kinds(rig) == (0, 0, 300)
@@ -108,9 +108,11 @@ def test_a_hand_pay_contains_no_promotional_credit(make):
 
 @pytest.mark.requirement("D-02")
 def test_a_void_game_returns_the_stake_of_each_credit_kind_and_is_counted(make):
-    rig = transfer_in(make(games=("hold-fast",), chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
+    rig = transfer_in(make(games=("hold-fast",), generator=ScriptedGenerator(*LOSS)), restricted=3).insert(
+        100
+    )
     rig.play()
-    rig.machine.random_service = ChanceOutOfService()
+    rig.machine.random_service = GeneratorOutOfService()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     ruling = {"form": "refund_game", "person": "2", "persons": ("2", "5"), "reason": "planted"}
@@ -121,7 +123,7 @@ def test_a_void_game_returns_the_stake_of_each_credit_kind_and_is_counted(make):
 
 def test_play_goes_on_with_credit_whose_ticket_could_not_be_numbered(make):
     rig = transfer_in(make(), nonrestricted=40)
-    rig.machine.random_service = ChanceOutOfService()
+    rig.machine.random_service = GeneratorOutOfService()
     rig.engine.handle(EventType.CASH_OUT)  # the credit is converted, and then the ticket gets no number
     assert (rig.state, read_credit_kinds(rig)) == (State.OUT_OF_SERVICE, (0, 0, 40))
     rig.next_generators.append(create_generator())
@@ -168,11 +170,11 @@ def test_a_restricted_ticket_never_expires_before_its_own_date(
     make, generous, ticket_day, meter_day, played, expected_date, days_later
 ):
     """Regression: its credit expired on the date of another promotion, of which credit had been transferred since."""
-    rig = make(generous, chance=ScriptedChance(*LOSS))
+    rig = make(generous, generator=ScriptedGenerator(*LOSS))
     transfer_in(rig, "first", expiry_date=ticket_day, restricted=300)
-    chance, rig.machine.random_service = rig.machine.random_service, create_generator()
+    generator, rig.machine.random_service = rig.machine.random_service, create_generator()
     number = rig.cash_out_ticket()
-    rig.machine.random_service = chance
+    rig.machine.random_service = generator
     transfer_in(rig, "second", expiry_date=meter_day, restricted=5)
     if played:
         rig.play()
@@ -221,7 +223,7 @@ def test_the_audit_names_a_ticket_that_changes_the_terms_of_restricted_credit_wr
 
 def test_a_revived_restricted_ticket_brings_credit_that_does_not_expire(make, generous):
     """Two people ruled that the ticket is owed regardless of its date; its credit must not expire at once."""
-    rig = make(generous, chance=ScriptedChance(*LOSS))
+    rig = make(generous, generator=ScriptedGenerator(*LOSS))
     transfer_in(rig, "first", expiry_date=date(2026, 1, 2), restricted=300)
     number = rig.cash_out_ticket()
     rig.clock.pass_seconds(3 * 24 * 3600)
@@ -276,7 +278,7 @@ def test_a_promotional_ticket_is_refused_where_the_profile_says_so(make, generou
 @pytest.mark.requirement("A-25")
 def test_the_audit_derives_promotional_money_again(make, generous):
     rig = transfer_in(
-        make(generous, chance=ScriptedChance(*MAPLES, *LOSS)), restricted=300, nonrestricted=40
+        make(generous, generator=ScriptedGenerator(*MAPLES, *LOSS)), restricted=300, nonrestricted=40
     ).insert(100)
     for _ in range(2):
         rig.play()
@@ -335,7 +337,7 @@ def test_a_void_game_returns_the_stake_to_each_credit_kind(make):
     rig.engine.handle(EventType.SELECT_BET, value=20, options={"bets": {"main": 20}})
     rig.play()
     assert read_credit_kinds(rig) == (0, 0, 900)
-    rig.machine.random_service = ChanceOutOfService()
+    rig.machine.random_service = GeneratorOutOfService()
     rig.engine.handle(EventType.CHOOSE, value="hit")
     assert fill_in(rig, "refund_game", **TWO, reason="the generator failed") is None
     assert read_credit_kinds(rig) == before

@@ -19,7 +19,7 @@ from egm.people import Role
 from egm.profiles import load_profile
 from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from egm.testing.machine import MachineRig, PowerCutError, write_undeclared_entry
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser
 from meters.keys import MachineKey
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -195,9 +195,9 @@ def test_an_amount_taken_away_is_not_attributed_to_the_next_player(tmp_path, coi
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)
     assert rig.credit_cents == 25
-    menu = Menu(rig).sign_in(Role.SUPERVISOR)
+    menu = MenuUser(rig).sign_in(Role.SUPERVISOR)
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
-    menu.fill("orphan_credits", "bank 4").home().touch("leave")
+    menu.open_and_fill_form("orphan_credits", "bank 4").home().touch("leave")
     assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
     rig.insert(1000)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 1000)
@@ -236,9 +236,9 @@ def test_later_credit_of_the_same_amount_is_not_the_remaining_amount(tmp_path, c
     hopper_pays(rig, 5)
     for cents in first:
         rig.device_ledgers.coin_ledger.credit_coins_in(((cents, True),), 2)
-    menu = Menu(rig).sign_in(Role.SUPERVISOR)
+    menu = MenuUser(rig).sign_in(Role.SUPERVISOR)
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
-    menu.fill("orphan_credits", "bank 4").home().touch("leave")
+    menu.open_and_fill_form("orphan_credits", "bank 4").home().touch("leave")
     assert len(list(rig.journal.entries("cashout.ended"))) == 1
     rig.device_ledgers.coin_ledger.credit_coins_in(((25, True),), 3)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 25)
@@ -261,7 +261,7 @@ def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins
     rig = reopen()
     [disputed] = list_disputed_amounts(rig.machine)
     ruling = {"disputed": disputed, "amount_cents": 100, "reason": "one was seen to fall"}
-    Menu(rig).sign_in(Role.SUPERVISOR)
+    MenuUser(rig).sign_in(Role.SUPERVISOR)
     number = STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR]
     rig.cut_power_after(written)
     with suppress(PowerCutError):
@@ -271,7 +271,7 @@ def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins
     rig = reopen()
     assert bool(list_disputed_amounts(rig.machine)) is (written == 0)
     if written:
-        Menu(rig).sign_in(Role.SUPERVISOR).home().touch("leave")
+        MenuUser(rig).sign_in(Role.SUPERVISOR).home().touch("leave")
         assert read_handpay_cents(rig) == (525, 200, 25)
     else:
         assert rig.machine.memory.get(MoneyKey.CASH_OUT_REMAINDER)["rest_cents"] == rig.credit_cents == 25

@@ -19,7 +19,7 @@ from egm.money.keys import MoneyKey
 from egm.profiles import load_profile
 from egm.testing.machine import (
     DEFAULT_GAME_ID,
-    ChanceOutOfService,
+    GeneratorOutOfService,
     MachineRig,
     PowerCutError,
     write_undeclared_entry,
@@ -303,7 +303,7 @@ def test_a_power_cut_before_the_ticket_ledger_records_the_print(rig, tmp_path, m
 
 
 def test_without_numbers_there_is_no_ticket_and_the_attendant_pays(tmp_path):
-    rig = MachineRig(tmp_path, devices=("printer",), chance=ChanceOutOfService()).boot().insert(2000)
+    rig = MachineRig(tmp_path, devices=("printer",), generator=GeneratorOutOfService()).boot().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.OUT_OF_SERVICE
     rig.engine.handle(EventType.CASH_OUT)

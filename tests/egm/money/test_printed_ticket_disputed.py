@@ -16,7 +16,7 @@ from egm.testing.clearing import clear_with_decisions
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig, PowerCutError
-from egm.testing.service_menu import Menu
+from egm.testing.service_menu import MenuUser
 from egm.tickets.model import TicketState
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -56,8 +56,8 @@ class Cabinet:
 
 def decide(room: MachineRig, ruling: str) -> None:
     [disputed] = list_disputed_amounts(room.machine)
-    menu = Menu(room).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
-    menu.complete(ruling, "the player showed it")
+    menu = MenuUser(room).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
+    menu.fill_open_form(ruling, "the player showed it")
     menu.home().touch("leave")
 
 
@@ -144,7 +144,7 @@ def test_a_ruling_with_the_menu_closed_leads_to_the_resulting_state(disputed, ru
 @pytest.mark.requirement("A-08")
 @pytest.mark.parametrize("ruling", ["good", "void"])
 def test_a_ruling_interrupted_by_a_power_cut_is_completed_at_the_start(disputed, tmp_path, ruling):
-    menu = Menu(disputed).sign_in(Role.SUPERVISOR).touch("disputed")
+    menu = MenuUser(disputed).sign_in(Role.SUPERVISOR).touch("disputed")
     menu.touch(f"disputed:{next(iter(list_disputed_amounts(disputed.machine)))}").enter(ruling).enter("seen")
     disputed.cut_power_after(1)
     with pytest.raises(PowerCutError):
@@ -177,7 +177,7 @@ def test_no_ruling_makes_a_ticket_of_a_lost_ledger_good(disputed, tmp_path):
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
     assert len(list_disputed_amounts(restarted.machine)) == 1
     [about] = list_disputed_amounts(restarted.machine)
-    menu = Menu(restarted).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{about}")
+    menu = MenuUser(restarted).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{about}")
     menu.enter("good").enter("seen").touch("confirm")
     assert len(list_disputed_amounts(restarted.machine)) == 1
     menu.home().touch("leave")

@@ -11,7 +11,7 @@ from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.testing.machine import MachineRig, PowerCutError, write_undeclared_entry
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser
 from egm.tickets.model import TicketState
 from tests.rigs.examples import scale_examples
 from tools.audit.games import GameFiles
@@ -104,7 +104,7 @@ def test_where_the_key_alone_is_insufficient_a_person_permits_the_ticket(tmp_pat
     profile_file = tmp_path / "generic.toml"
     profile_file.write_bytes(load_profile("generic").file.data + b'\n[staff]\nkey_alone = ["answer_calls"]\n')
     rig = open_waiting_handpay(tmp_path / "state", profile=profile_file)
-    menu = Menu(rig)
+    menu = MenuUser(rig)
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")

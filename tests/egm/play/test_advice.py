@@ -18,7 +18,7 @@ from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from paytables import load_game
 from tools.dev.gallery.felts import load_table_game
 from tools.lab.views import build_idle_view
@@ -30,8 +30,8 @@ GAME = "quebec-red-dog"
 def read_question(folder, profile="generic"):
     """Return the decision of a hand with a two and an ace: raise or fold."""
     cards = 52 * load_game(GAME).rules.definition.shoe.deck_count
-    chance = ScriptedChance(0, cards - 2)
-    rig = MachineRig(folder, games=(GAME,), profile=profile, chance=chance).boot().insert(1000)
+    generator = ScriptedGenerator(0, cards - 2)
+    rig = MachineRig(folder, games=(GAME,), profile=profile, generator=generator).boot().insert(1000)
     least = rig.machine.games[GAME].bet_options[0]
     rig.engine.handle(EventType.SELECT_BET, value=least)
     rig.play()

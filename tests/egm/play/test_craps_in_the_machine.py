@@ -15,7 +15,7 @@ from rigs.craps_text import (
 
 from egm.kernel.events import EventType, State
 from egm.play.records.tables import list_tables_with_standing_bets
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from paytables import load_game
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -41,15 +41,15 @@ def split_bets_on_departure(house, bets, point):
 @pytest.mark.parametrize("house", [QUEBEC, MONACO])
 @pytest.mark.requirement("D-15", "F-08", "P-07")
 def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
-    rig = MachineRig(tmp_path / "m", games=(house,), chance=ScriptedChance()).boot()
-    chance, spots = random.Random(8), [spot.id for spot in load_game(house).rules.list_spots()]
+    rig = MachineRig(tmp_path / "m", games=(house,), generator=ScriptedGenerator()).boot()
+    generator, spots = random.Random(8), [spot.id for spot in load_game(house).rules.list_spots()]
     bets, point, credit, staked, back = {}, None, 0, 0, 0
     rounds = departures = 0
     while rounds < 60:
         while credit < 30_000:
             rig.insert(10_000)
             credit += 10_000
-        if chance.random() < 0.05 and bets:
+        if generator.random() < 0.05 and bets:
             given, bets = split_bets_on_departure(house, bets, point)
             given = int(given * CENTS)
             rig.engine.handle(EventType.CASH_OUT)
@@ -66,12 +66,12 @@ def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
                 credit += given
             assert rig.credit_cents == credit
             continue
-        change = propose_changes(house, spots, point, bets, chance)
+        change = propose_changes(house, spots, point, bets, generator)
         laid = apply_changes(house, point, bets, change)
         cost = sum(credits_ for credits_ in change.values() if credits_ > 0)
         if laid is None or cost * CENTS > 10_000:  # the profile's highest cost of a game
             continue
-        dice = chance.randrange(6), chance.randrange(6)
+        dice = generator.randrange(6), generator.randrange(6)
         rig.machine.random_service.values += dice
         rig.engine.handle(EventType.SELECT_BET, value=cost, options={"bets": change})
         rig.play()

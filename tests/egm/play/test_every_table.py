@@ -10,7 +10,7 @@ from egm.kernel.messages import DecisionRequest
 from egm.people import Role
 from egm.play.records.tables import list_tables_with_standing_bets, read_table
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu, translate_text
+from egm.testing.service_menu import MenuUser, translate_text
 from paytables import list_table_games, load_game
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -104,7 +104,7 @@ def recall_texts(rig):
     """Return every text of the recall of every play, in each language."""
     if rig.state is State.HANDPAY:
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    menu, texts = Menu(rig).sign_in(Role.ATTENDANT).touch("recall"), set()
+    menu, texts = MenuUser(rig).sign_in(Role.ATTENDANT).touch("recall"), set()
     for row in menu.page.tables[0].rows:
         figures = menu.touch(row.action).page.tables[1:]  # the first text identifies the play
         cells = [cell for table in figures for line in table.rows for cell in line.cells]

@@ -15,9 +15,9 @@ from egm.kernel.messages import GameOutcome, Intent
 from egm.money.keys import MoneyKey
 from egm.testing.machine import (
     DEFAULT_GAME_ID,
-    ChanceOutOfService,
+    GeneratorOutOfService,
     MachineRig,
-    ScriptedChance,
+    ScriptedGenerator,
     create_generator,
 )
 from meters import JournalError, SelfAuditFailed
@@ -28,7 +28,7 @@ LANTERNS, MAPLES, LOSS = (11, 11, 12), (23, 7, 5), (0, 0, 0)
 
 @pytest.fixture
 def rig(tmp_path):
-    rig = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES, *LOSS, *LANTERNS)).boot()
+    rig = MachineRig(tmp_path, generator=ScriptedGenerator(*MAPLES, *LOSS, *LANTERNS)).boot()
     yield rig.insert(10000)
     rig.close()
 
@@ -99,7 +99,7 @@ def dearer_than_the_credit(rig):
     "block_play", [remove_credit, open_door, start_play, raise_tilt, dearer_than_the_credit]
 )
 def test_a_play_starts_from_idle_behind_closed_doors_with_the_bet_covered_only(tmp_path, block_play):
-    rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS * 40)).boot().insert(100)
+    rig = MachineRig(tmp_path, generator=ScriptedGenerator(*LOSS * 40)).boot().insert(100)
     assert rig.records("game.start") == [], "nothing but PLAY starts one"
     rig.play()
     rig.report_shown()
@@ -164,7 +164,7 @@ def test_cash_out_during_a_game_is_refused(rig):
 def test_a_restart_during_a_game_shows_the_same_outcome_without_a_draw(rig, tmp_path):
     rig.play()
     shown = rig.hands.messages[-1]
-    restarted = restart(rig, tmp_path, chance=ScriptedChance())  # it has no numbers to give
+    restarted = restart(rig, tmp_path, generator=ScriptedGenerator())  # it has no numbers to give
     assert restarted.state is State.PLAYING
     message = restarted.hands.messages[-1]
     assert message.is_resumed
@@ -176,7 +176,7 @@ def test_a_restart_during_a_game_shows_the_same_outcome_without_a_draw(rig, tmp_
 
 @pytest.mark.requirement("F-05", "F-06:b", "F-06:c", "D-10")
 def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path):
-    rig = MachineRig(tmp_path, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
+    rig = MachineRig(tmp_path, generator=ScriptedGenerator(*LANTERNS)).boot().insert(10000)
     rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
     rig.engine.handle(EventType.SELECT_BET, value=3)
     rig.play()
@@ -214,7 +214,7 @@ def write_profile(folder, old, new):
 def win_with_profile(folder, profile_file):
     """Return a machine under this profile with a win of 1500.00."""
     rig = (
-        MachineRig(folder / "state", profile=profile_file, chance=ScriptedChance(*LANTERNS))
+        MachineRig(folder / "state", profile=profile_file, generator=ScriptedGenerator(*LANTERNS))
         .boot()
         .insert(10000)
     )
@@ -316,7 +316,7 @@ def test_a_quebec_video_lottery_machine_takes_no_bet_above_two_dollars_fifty(tmp
 
 @pytest.mark.requirement("F-02", "N-06")
 def test_no_game_starts_without_credit_for_its_bet(tmp_path):
-    rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS * 20)).boot()
+    rig = MachineRig(tmp_path, generator=ScriptedGenerator(*LOSS * 20)).boot()
     rig.play()
     assert (rig.state, rig.notice) == (State.IDLE, "refused.bet_is_covered")
     assert rig.records("game.start") == []
@@ -379,12 +379,12 @@ def test_a_change_of_denomination_changes_no_balance(rig):
 
 @pytest.mark.requirement("B-02", "B-05", "A-09:a")
 def test_a_generator_failure_moves_no_money_and_stops_play(tmp_path):
-    rig = MachineRig(tmp_path, chance=ChanceOutOfService()).boot().insert(10000)
+    rig = MachineRig(tmp_path, generator=GeneratorOutOfService()).boot().insert(10000)
     rig.play()
     assert rig.state is State.OUT_OF_SERVICE
     assert rig.credit_cents == 10000
     assert rig.records("game.start") == []
-    restarted = restart(rig, tmp_path, chance=create_generator())
+    restarted = restart(rig, tmp_path, generator=create_generator())
     assert restarted.state is State.OUT_OF_SERVICE  # a power cycle is no authority
     restarted.next_generators += [OutOfService("still"), create_generator()]
     restarted.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -396,7 +396,7 @@ def test_a_generator_failure_moves_no_money_and_stops_play(tmp_path):
 
 @pytest.mark.requirement("F-20", "F-08")
 def test_a_machine_out_of_service_still_pays_the_player(tmp_path):
-    rig = MachineRig(tmp_path, chance=ChanceOutOfService()).boot().insert(2000)
+    rig = MachineRig(tmp_path, generator=GeneratorOutOfService()).boot().insert(2000)
     rig.play()
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY

@@ -88,13 +88,13 @@ def play_after(folder, game, history):
     history(rig)
     found = []
     for factor in GAMES[game]:
-        rig.machine.random_service = chance = FixedChance(factor)
+        rig.machine.random_service = generator = FixedChance(factor)
         before = rig.journal.meters().value("coin_out")
         play(rig)
         record = rig.records("game.start")[-1]
         paid_cents = rig.journal.meters().value("coin_out") - before
         recorded = [step["draws"] for step in record["steps"]]
-        drawn = [[[draw.bound, draw.value] for draw in step.draws] for step in chance.steps]
+        drawn = [[[draw.bound, draw.value] for draw in step.draws] for step in generator.steps]
         assert [[draw[:2] for draw in step] for step in recorded] == drawn, "no numbers are drawn again"
         found.append((recorded, record["outcome"], record["wager"], paid_cents))
     return found

@@ -19,8 +19,8 @@ from egm.profiles import profile as profiles
 from egm.staff.events import Authorisation, FilledForm
 from egm.staff.registers import iter_register_lines
 from egm.testing.clearing import clear_with_decisions
-from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
-from egm.testing.service_menu import Menu
+from egm.testing.machine import MachineRig, ScriptedGenerator, write_undeclared_entry
+from egm.testing.service_menu import MenuUser
 from meters import ForbiddenTransfer, Phase, Transaction, Transfer
 from meters.recall import iter_recent_plays
 from tools.audit.games import GameFiles
@@ -45,7 +45,7 @@ def write_profile(tmp_path, **changes: str) -> Path:
 
 def open_rig(tmp_path, stops=BOTH, profile="generic") -> MachineRig:
     return MachineRig(
-        tmp_path / "state", profile=profile, games=(str(GAME),), chance=ScriptedChance(*stops)
+        tmp_path / "state", profile=profile, games=(str(GAME),), generator=ScriptedGenerator(*stops)
     ).boot()
 
 
@@ -150,8 +150,8 @@ def test_a_valuable_prize_needs_the_winners_identity_and_a_tax_mark(tmp_path):
 
 
 # ---------------------------------------------------------------------------------------------- or its value
-def open_exchange_page(rig: MachineRig) -> Menu:
-    menu = Menu(rig).sign_in(Role.ATTENDANT)
+def open_exchange_page(rig: MachineRig) -> MenuUser:
+    menu = MenuUser(rig).sign_in(Role.ATTENDANT)
     menu.touch("form:prize_cash").touch("confirm")
     rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     return menu
@@ -330,9 +330,9 @@ def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     [play] = iter_recent_plays(rig.journal, 1)
     assert ([prize["id"] for prize in play.prizes_won], play.payout_cents) == (["basket", "cart"], 0)
-    menu = Menu(rig).sign_in(Role.MANAGER)
+    menu = MenuUser(rig).sign_in(Role.MANAGER)
     menu.touch("recall").touch(play.play_id)
-    assert menu.lines()["Prizes won"] == "Basket of apples, Hand cart"
+    assert menu.read_rows()["Prizes won"] == "Basket of apples, Hand cart"
     menu.home().touch("log.handpays")
     prize_names = {
         row.cells[1].value: row.cells[3].values.get("fr") for t in menu.page.tables for row in t.rows

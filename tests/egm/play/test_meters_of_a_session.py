@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.kernel.events import EventType
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from tools.cli import main
 
 GAMES = ("maple-classic", "maple-classic-95")
@@ -24,7 +24,7 @@ def play_games(rig, games):
 @pytest.mark.requirement("D-14", "D-11:a", "D-11:b", "E-07", "O-04", "O-01", "D-01", "D-08")
 def test_session_meters_are_split_by_game_denomination_and_bill_since_door_and_power(tmp_path):
     rig = (
-        MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*STOPS))
+        MachineRig(tmp_path, games=GAMES, generator=ScriptedGenerator(*STOPS))
         .boot()
         .insert(2000)
         .insert(500)
@@ -54,7 +54,7 @@ def test_session_meters_are_split_by_game_denomination_and_bill_since_door_and_p
     assert (counted["door.main.opens"], counted["power_resets"], counted["bills_accepted"]) == (1, 1, 3)
     rig.close()
 
-    restarted = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*STOPS)).boot()
+    restarted = MachineRig(tmp_path, games=GAMES, generator=ScriptedGenerator(*STOPS)).boot()
     play_games(restarted, 1)
     counted = restarted.journal.meters().values
     assert (counted["games_played"], counted["games_played.since_power_up"]) == (8, 1)
@@ -73,7 +73,7 @@ def test_session_meters_are_split_by_game_denomination_and_bill_since_door_and_p
 
 @pytest.mark.requirement("O-04")
 def test_a_credited_win_belongs_to_its_game_pay_table_and_denomination(tmp_path):
-    rig = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(1, 1, 1)).boot().insert(10000)
+    rig = MachineRig(tmp_path, games=GAMES, generator=ScriptedGenerator(1, 1, 1)).boot().insert(10000)
     rig.engine.handle(EventType.SELECT_DENOMINATION, value=25)
     play_games(rig, 1)
     reading, version = rig.journal.meters(), rig.machine.games[GAMES[0]].version
@@ -86,7 +86,7 @@ def test_a_credited_win_belongs_to_its_game_pay_table_and_denomination(tmp_path)
 
 @pytest.mark.requirement("O-04")
 def test_a_win_paid_by_hand_belongs_to_its_game_pay_table_and_denomination(tmp_path):
-    rig = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
+    rig = MachineRig(tmp_path, games=GAMES, generator=ScriptedGenerator(*LANTERNS)).boot().insert(10000)
     rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
     rig.engine.handle(EventType.SELECT_BET, value=3)
     play_games(rig, 1)

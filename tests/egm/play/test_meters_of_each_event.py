@@ -9,7 +9,7 @@ import pytest
 
 from egm.kernel.events import Event, EventType, State
 from egm.money.events import PaperNotAccepted
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from meters import Phase
 from paytables import load_game
 
@@ -21,7 +21,7 @@ class Counted:
     """A machine, and the changes of its meters since the last query."""
 
     def __init__(self, folder, *numbers, **options):
-        self.room = MachineRig(folder, chance=ScriptedChance(*numbers), **options).boot()
+        self.room = MachineRig(folder, generator=ScriptedGenerator(*numbers), **options).boot()
         self._last = dict(self.room.journal.meters().values)
 
     def moved(self):
@@ -154,8 +154,8 @@ def test_a_tilt_a_door_and_a_refused_bet_move_no_meter_of_money(tmp_path):
 @pytest.mark.requirement("D-15")
 def test_money_its_meters_and_its_state_change_are_in_one_entry(tmp_path):
     """A power cut between two entries would leave a credit uncounted, or credit a coin twice."""
-    numbers = ScriptedChance(*MAPLES, 4711)  # of the game, and of the ticket
-    rig = MachineRig(tmp_path, chance=numbers, devices=("printer", "hopper")).boot()
+    numbers = ScriptedGenerator(*MAPLES, 4711)  # of the game, and of the ticket
+    rig = MachineRig(tmp_path, generator=numbers, devices=("printer", "hopper")).boot()
 
     def list_moving_entries(act, *arguments):
         """Return the entries by which an act moves credit: kind, counts, and the keys of the state they write."""

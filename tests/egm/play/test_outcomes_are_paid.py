@@ -23,10 +23,10 @@ from egm.play.stepped_game import SteppedGame
 from egm.progressive.game_levels import list_game_hits
 from egm.progressive.keys import ProgressiveKey
 from egm.testing.machine import (
-    ChanceOutOfService,
+    GeneratorOutOfService,
     MachineRig,
     PowerCutError,
-    ScriptedChance,
+    ScriptedGenerator,
     write_undeclared_entry,
 )
 from paytables.definition import LIBRARY_FOLDER
@@ -34,7 +34,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
-LIE = {"ruling": "defect", "persons": ["2", "5"], "reason": "a lie", "location": "7"}
+LIE = {"void_reason": "defect", "persons": ["2", "5"], "reason": "a lie", "location": "7"}
 STAKE, WIN = 5, 300
 MYSTERY_HIT = 0
 
@@ -48,7 +48,7 @@ def remove_stored_definition(rig: MachineRig) -> None:
 @pytest.fixture
 def won(tmp_path):
     """A folder with an open game that has won 300 cents for 5."""
-    rig = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES)).boot().insert(10000)
+    rig = MachineRig(tmp_path, generator=ScriptedGenerator(*MAPLES)).boot().insert(10000)
     rig.play()
     yield rig
     rig.close()
@@ -58,7 +58,7 @@ def won(tmp_path):
 def test_a_win_of_a_removed_game_is_paid(won, tmp_path):
     shown = won.hands.messages[-1]
     won.close()
-    restarted = MachineRig(tmp_path, games=(), chance=ChanceOutOfService()).boot()
+    restarted = MachineRig(tmp_path, games=(), generator=GeneratorOutOfService()).boot()
     assert restarted.state is State.PLAYING
     message = restarted.hands.messages[-1]
     assert isinstance(message, GameOutcome)
@@ -76,7 +76,7 @@ def test_a_win_of_a_removed_game_is_paid(won, tmp_path):
 @pytest.mark.requirement("A-08", "A-24", "F-14")
 @pytest.mark.parametrize("written", range(4))
 def test_a_win_survives_power_cuts_at_each_entry_and_the_games_removal(tmp_path, written):
-    rig = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES)).boot().insert(10000)
+    rig = MachineRig(tmp_path, generator=ScriptedGenerator(*MAPLES)).boot().insert(10000)
     rig.cut_power_after(written)
     with suppress(PowerCutError):
         rig.play()
@@ -152,7 +152,7 @@ def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_pat
 
 
 def test_a_definition_is_recorded_once_for_all_its_games(tmp_path):
-    rig = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES, *LOSS, *LOSS)).boot().insert(10000)
+    rig = MachineRig(tmp_path, generator=ScriptedGenerator(*MAPLES, *LOSS, *LOSS)).boot().insert(10000)
     for _ in range(3):
         rig.play()
         rig.report_shown()
@@ -286,7 +286,7 @@ def test_a_void_game_returns_its_hit_to_the_level_and_records_its_win(tmp_path):
     rig = make_levels_machine(tmp_path, C, MYSTERY_HIT).boot().insert(10000)
     rig.play()
     (award,) = list_game_hits(rig.machine, rig.machine.component(GameInProgress).record)
-    rig.machine.random_service = ChanceOutOfService()
+    rig.machine.random_service = GeneratorOutOfService()
     rig.engine.handle(EventType.CHOOSE, value=1)
     fill_in(rig, "refund_game", **TWO, reason="planted")
     assert rig.credit_cents == 10000
@@ -314,12 +314,12 @@ def test_win_before_a_double_up_is_collected_if_the_generator_fails(tmp_path):
         rig.report_shown()
     before = rig.credit_cents
     won_cents = question.display["credits"] * rig.machine.selection.denomination_cents
-    rig.machine.random_service = ChanceOutOfService()
+    rig.machine.random_service = GeneratorOutOfService()
     rig.engine.handle(EventType.CHOOSE, value="red")
     assert rig.machine.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
     assert fill_in(rig, "refund_game", **TWO, reason="the generator failed") == "refused.game_cannot_end"
     rig.close()
-    restarted = MachineRig(tmp_path, games=("orchard-picnic",), chance=ChanceOutOfService()).boot()
+    restarted = MachineRig(tmp_path, games=("orchard-picnic",), generator=GeneratorOutOfService()).boot()
     restarted.engine.handle(EventType.CHOOSE, value="black")
     assert restarted.notice == "refused.choice_may_be_taken"
     restarted.engine.handle(EventType.CHOOSE, value="collect")

@@ -16,7 +16,7 @@ from egm.play.keys import PlayKey
 from egm.play.player_protection import find_due_reminder, find_next_reminder_time
 from egm.play.reminders import ReminderService, create_reminders
 from egm.profiles import profile as profiles
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from rng.draws import Draw
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -29,12 +29,12 @@ def make(tmp_path):
     """Return a function that starts machines with these protection rules on one state folder."""
     rigs = []
 
-    def open_rig(rules: str, *, chance=None, state: str = "state") -> MachineRig:
+    def open_rig(rules: str, *, generator=None, state: str = "state") -> MachineRig:
         for rig in rigs:
             rig.close()
         path = tmp_path / "place.toml"
         path.write_text(f"{GENERIC}\n[protection]\n{rules}\n")
-        rig = MachineRig(tmp_path / state, profile=path, chance=chance, devices=("printer",)).boot()
+        rig = MachineRig(tmp_path / state, profile=path, generator=generator, devices=("printer",)).boot()
         if rigs:
             rig.clock.wall = rigs[-1].clock.wall
         rigs.append(rig)
@@ -212,7 +212,9 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
 
 @pytest.mark.requirement("N-03")
 def test_play_pauses_as_soon_as_the_players_own_limit_of_cost_is_reached(make):
-    rig = make("own_limits = true\nlimit_spend_cents = 1000", chance=ScriptedChance(0, 0, 0)).insert(2000)
+    rig = make("own_limits = true\nlimit_spend_cents = 1000", generator=ScriptedGenerator(0, 0, 0)).insert(
+        2000
+    )
     wager_cents = rig.machine.selection.bet_credits * rig.machine.selection.denomination_cents
     rig.engine.handle(EventType.SET_OWN_LIMIT, value=wager_cents, options={"of": "cents"})
     play(rig)
@@ -301,8 +303,8 @@ def test_player_protection_draws_nothing_and_changes_no_outcome(make, rules, own
     """The same numbers give the same games and wins with each protection feature and without any."""
     games = {}
     for state, in_force in (("plain", ""), ("protected", rules)):
-        chance = CountingChance()
-        rig = make(in_force, chance=chance, state=state).insert(2000)
+        generator = CountingChance()
+        rig = make(in_force, generator=generator, state=state).insert(2000)
         for of, value in own_limits.items() if in_force else ():
             rig.engine.handle(EventType.SET_OWN_LIMIT, value=value, options={"of": of})
             assert rig.notice == "limit_set"
@@ -314,7 +316,7 @@ def test_player_protection_draws_nothing_and_changes_no_outcome(make, rules, own
                 rig.engine.handle(EventType.DISMISS_REMINDER)
             play(rig)
             minutes(rig, 2)
-        games[state] = chance.requests, [record["outcome"] for record in rig.records("game.start")]
+        games[state] = generator.requests, [record["outcome"] for record in rig.records("game.start")]
     assert games["plain"] == games["protected"]
     assert any(outcome["win_credits"] for outcome in games["plain"][1])
     assert {record["kind"] for record in rig.records("protection.reminder")} == {reached}
@@ -340,7 +342,7 @@ def test_quebecs_machines_always_show_the_time_and_where_help_is(tmp_path):
 
 @pytest.mark.requirement("N-02", "N-03")
 def test_quebec_video_lottery_reminds_of_the_time_and_takes_the_players_own_limits(tmp_path):
-    rig = MachineRig(tmp_path, profile="quebec-vlt", chance=ScriptedChance(0, 0, 0)).boot().insert(2000)
+    rig = MachineRig(tmp_path, profile="quebec-vlt", generator=ScriptedGenerator(0, 0, 0)).boot().insert(2000)
     rig.engine.handle(EventType.SET_OWN_LIMIT, value=100, options={"of": "minutes"})
     assert rig.notice == "limit_set"
     play(rig)

@@ -12,7 +12,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import DecisionRequest, GameOutcome
 from egm.money.keys import MoneyKey
-from egm.testing.machine import ChanceOutOfService, MachineRig, PowerCutError, ScriptedChance
+from egm.testing.machine import GeneratorOutOfService, MachineRig, PowerCutError, ScriptedGenerator
 from meters import Transfer
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -28,7 +28,7 @@ def duel(tmp_path, monkeypatch):
     def start(*numbers, **options):
         if rooms:
             rooms[-1].close()
-        rig = MachineRig(state, games=(game,), chance=ScriptedChance(*numbers), **options)
+        rig = MachineRig(state, games=(game,), generator=ScriptedGenerator(*numbers), **options)
         rooms.append(rig.boot())
         return rig
 
@@ -229,7 +229,7 @@ def test_an_unrecoverable_round_returns_undecided_and_pays_decided_stakes(duel, 
     rig = duel(4).insert(1000)
     bet(rig, **{ANTE: 10, EVEN: 4})
     assert isinstance(rig.hands.messages[-1], DecisionRequest)
-    rig.machine.random_service = ChanceOutOfService()
+    rig.machine.random_service = GeneratorOutOfService()
     choose(rig, "stay")
     assert rig.machine.memory.get("game") is not None
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")

@@ -12,7 +12,7 @@ from egm.money.rulings import forfeit_credits
 from egm.play.keys import PlayKey
 from egm.profiles import profile as profiles
 from egm.staff.registers import iter_register_lines
-from egm.testing.machine import ChanceOutOfService, MachineRig, ScriptedChance, write_undeclared_entry
+from egm.testing.machine import GeneratorOutOfService, MachineRig, ScriptedGenerator, write_undeclared_entry
 from meters import JournalError, SelfAuditFailed, Transaction, Transfer
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -27,14 +27,16 @@ LEAST_BET_OF_12_CENTS = "bet_minimum_cents = 12"
 def make(tmp_path):
     rigs = []
 
-    def rig(chance=None, way="played", added_text="", play="", hopper_cents=100) -> MachineRig:
+    def rig(generator=None, way="played", added_text="", play="", hopper_cents=100) -> MachineRig:
         """A machine with a rest of three cents on its meter."""
         profile_file = tmp_path / "place.toml"
         text = GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"')
         text = text.replace("hopper_cents = 100\n", f"hopper_cents = {hopper_cents}\n")
         profile_file.write_text(text.replace("[play]", f"[play]\n{play}") + added_text)
         opened_rig = (
-            MachineRig(tmp_path / f"{len(rigs)}", profile=profile_file, chance=chance).boot().insert(500)
+            MachineRig(tmp_path / f"{len(rigs)}", profile=profile_file, generator=generator)
+            .boot()
+            .insert(500)
         )
         leave_residual_credit(opened_rig)
         rigs.append(opened_rig)
@@ -65,7 +67,7 @@ def test_residual_credit_games_return_the_whole_stake_on_average(make):
     """Over all possible draws, the total win equals the total stake, to the cent."""
     won_cents = 0
     for value in range(USEFUL_CENTS):
-        rig = make(ScriptedChance(value))
+        rig = make(ScriptedGenerator(value))
         assert build_snapshot(rig.engine).residual_credit == ResidualCreditView(
             amount_cents=REST_CENTS, prize_cents=USEFUL_CENTS
         )
@@ -90,7 +92,7 @@ def test_credit_below_the_minimum_bet_is_residual(make):
         ("", None),
         (LEAST_BET_OF_12_CENTS, ResidualCreditView(amount_cents=REST_CENTS + 4, prize_cents=15)),
     ):
-        rig = make(ScriptedChance(6), play=play)
+        rig = make(ScriptedGenerator(6), play=play)
         write_undeclared_entry(rig.machine, "test.fund", transfers=four_cents)
         assert build_snapshot(rig.engine).residual_credit == shown_residual
     rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
@@ -114,7 +116,7 @@ def test_credit_that_buys_a_coin_is_no_residual_credit(make):
 
 @pytest.mark.requirement("F-10")
 def test_residual_credit_is_staked_once_and_only_below_the_minimum_bet(make):
-    rig = make(ScriptedChance(0))
+    rig = make(ScriptedGenerator(0))
     rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)  # five cents buy a game again
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", USEFUL_CENTS)
@@ -124,7 +126,7 @@ def test_residual_credit_is_staked_once_and_only_below_the_minimum_bet(make):
 
 
 def test_a_generator_failure_takes_no_residual_credit(make):
-    rig = make(ChanceOutOfService())
+    rig = make(GeneratorOutOfService())
     rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert (rig.state, rig.credit_cents) == (State.OUT_OF_SERVICE, REST_CENTS)
     assert not rig.engine.accepts_event_type(EventType.USE_RESIDUAL_CREDIT)
@@ -132,7 +134,7 @@ def test_a_generator_failure_takes_no_residual_credit(make):
 
 @pytest.mark.requirement("A-03", "A-27:a")
 def test_no_residual_draw_is_made_when_credits_do_not_balance(make):
-    rig = make(ScriptedChance(0))
+    rig = make(ScriptedGenerator(0))
     rig.journal._ledger.outflows_cents["house:win"] += 1
     with pytest.raises(SelfAuditFailed, match="credits are 3 cents"):
         rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
@@ -145,7 +147,7 @@ def test_no_residual_draw_is_made_when_credits_do_not_balance(make):
 @pytest.mark.requirement("F-10")
 @pytest.mark.parametrize("way", ["stays", "given_up"])
 def test_without_the_profiles_offer_no_residual_draw_is_made(make, way):
-    rig = make(ScriptedChance(), way)
+    rig = make(ScriptedGenerator(), way)
     rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert rig.credit_cents == (REST_CENTS if way == "stays" else 0)
     assert rig.records("residual.played") == []
@@ -164,7 +166,7 @@ def test_without_the_profiles_offer_no_residual_draw_is_made(make, way):
 def test_the_audit_names_a_residual_result_that_differs_from_its_draw(
     make, monkeypatch, won_cents, kind, reason
 ):
-    rig = make(ScriptedChance(4))
+    rig = make(ScriptedGenerator(4))
     append = rig.journal.append
 
     def lying(transaction):
@@ -207,7 +209,7 @@ def test_no_residual_credit_is_staked_while_a_limit_pauses_play(make):
 @pytest.mark.parametrize("after_a_game", [False, True])
 def test_the_audit_names_a_residual_amount_that_could_buy_a_game(make, way, kind, after_a_game):
     """The terms of residual credit are recorded at the start, before the first game and even if none is permitted."""
-    rig = make(ScriptedChance(0, 0, 0), way)
+    rig = make(ScriptedGenerator(0, 0, 0), way)
     if way != "stays" or after_a_game:
         rig.insert(2000)
     if after_a_game:
@@ -232,7 +234,7 @@ def test_the_audit_names_a_residual_amount_that_could_buy_a_game(make, way, kind
 
 @pytest.mark.not_audited
 def test_an_audit_names_terms_that_a_game_contradicts(make):
-    rig = make(ScriptedChance(0, 0, 0)).insert(100)
+    rig = make(ScriptedGenerator(0, 0, 0)).insert(100)
     write_undeclared_entry(
         rig.machine,
         "power.up",

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
-from egm.testing.machine import DEFAULT_GAME_ID, MachineRig, ScriptedChance, StoppedClock
+from egm.testing.machine import DEFAULT_GAME_ID, MachineRig, ScriptedGenerator, StoppedClock
 from meters import Journal
 from paytables import load_game
 from tools.audit.games import GameFiles
@@ -19,7 +19,7 @@ from tools.cli import main
 @pytest.fixture
 def played(tmp_path):
     """The memory of a machine that has played the library's game."""
-    rig = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(500)
+    rig = MachineRig(tmp_path / "state", generator=ScriptedGenerator(0, 0, 0)).boot().insert(500)
     rig.play()
     rig.report_shown()
     rig.close()

@@ -6,7 +6,7 @@ from rigs.cards import remove_cards
 from egm.kernel.events import EventType, State
 from egm.play.records.tables import list_tables_with_standing_bets
 from egm.play.wager_texts import build_win_rows, iter_wager_rows
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from paytables import Outcome, Wager, load_game
 from paytables.cards.card import Shoe, parse_card
 from tools.audit.games import GameFiles
@@ -24,8 +24,8 @@ def roulette(tmp_path):
     def start(*numbers):
         if rigs:
             rigs[-1].close()
-        chance = ScriptedChance(*(WHEEL.index(str(number)) for number in numbers))
-        rigs.append(MachineRig(tmp_path / "state", games=(GAME,), chance=chance).boot())
+        generator = ScriptedGenerator(*(WHEEL.index(str(number)) for number in numbers))
+        rigs.append(MachineRig(tmp_path / "state", games=(GAME,), generator=generator).boot())
         return rigs[-1]
 
     yield start
@@ -115,7 +115,7 @@ def test_a_refait_asks_for_each_stake_gives_the_insured_back_and_holds_the_other
     game = "monaco-trente-et-quarante"
     rows = find_numbers_of_cards("Ks", "Kh", "Kd", "Ac", "Qs", "Qh", "Qd", "Ah")
     rig = MachineRig(
-        tmp_path / "state", games=(game,), denominations_cents=(25,), chance=ScriptedChance(*rows)
+        tmp_path / "state", games=(game,), denominations_cents=(25,), generator=ScriptedGenerator(*rows)
     )
     rig.boot().insert(10000)
     spin(rig, "prison", black=40, red=100, **{"red-insured": 1})

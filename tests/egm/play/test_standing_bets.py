@@ -13,7 +13,7 @@ from egm.money.keys import MoneyKey
 from egm.play.records.tables import list_tables_with_standing_bets
 from egm.profiles import load_profile
 from egm.staff.service.form_filling import FormFillingPage
-from egm.testing.machine import ChanceOutOfService, MachineRig, ScriptedChance
+from egm.testing.machine import GeneratorOutOfService, MachineRig, ScriptedGenerator
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
@@ -29,7 +29,7 @@ def point(tmp_path, monkeypatch):
         if rooms:
             rooms[-1].close()
         game = write_definition(tmp_path / f"games-{version}", "point", version=version)
-        rig = MachineRig(state, games=(game, *beside), chance=ScriptedChance(*numbers), **options)
+        rig = MachineRig(state, games=(game, *beside), generator=ScriptedGenerator(*numbers), **options)
         rooms.append(rig.boot())
         return rig
 
@@ -196,7 +196,7 @@ def test_at_another_game_the_game_with_standing_bets_is_named(point, tmp_path):
 def test_a_machine_that_cannot_continue_returns_every_standing_bet(point, tmp_path):
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
-    rig.machine.random_service = ChanceOutOfService()
+    rig.machine.random_service = GeneratorOutOfService()
     rig.engine.handle(EventType.SELECT_BET, value=0, options={"bets": {}})
     rig.play()
     assert rig.state is State.OUT_OF_SERVICE
@@ -305,7 +305,9 @@ def test_an_entry_that_removes_the_table_of_another_game_is_named(point, tmp_pat
 
 def test_the_retained_commission_of_a_bet_taken_down_is_no_standing_bet(tmp_path):
     """A lay bet is staked with its commission and returned without it; the rest of the table is unchanged."""
-    rig = MachineRig(tmp_path / "state", games=("quebec-craps",), chance=ScriptedChance(3, 4, 0, 0, 1, 4))
+    rig = MachineRig(
+        tmp_path / "state", games=("quebec-craps",), generator=ScriptedGenerator(3, 4, 0, 0, 1, 4)
+    )
     rig.boot().insert(2000).insert(2000)
     wager = rig.machine.games["quebec-craps"].rules.list_spots()
     unit_cents = rig.machine.selection.denomination_cents

@@ -30,7 +30,7 @@ from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu, list_enabled_actions, translate_text
+from egm.testing.service_menu import MenuUser, list_enabled_actions, translate_text
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -72,7 +72,7 @@ class Hall:
         if self.room is not None:
             self.room.close()
         self.room = MachineRig(self.folder / "state", wall_time=self.wall).boot()
-        self.hands = Menu(self.room)
+        self.hands = MenuUser(self.room)
         record_certificate_at_start(self.room.machine, self.link, EnrolmentStick(self.stick), self.slot)
         return self
 
@@ -88,7 +88,7 @@ class Hall:
     def step(self, name, second=None):
         """Execute a step from its page; return the resulting notice and the page that follows."""
         menu = self.menu()
-        menu.touch(f"link_{name}").complete(second=second)
+        menu.touch(f"link_{name}").fill_open_form(second=second)
         notice = menu.notice
         assert notice == "service.done" or (
             translate_text(menu.page.notice, "en") and translate_text(menu.page.notice, "fr")
@@ -96,7 +96,7 @@ class Hall:
         return notice.removeprefix("notice.refused."), menu
 
     def key(self):
-        return self.menu().lines()["Key digest"]
+        return self.menu().read_rows()["Key digest"]
 
     def answers(self, *arguments, code=0):
         return floor(
@@ -135,7 +135,7 @@ def hall(tmp_path, monkeypatch):
 @pytest.mark.requirement("I-15")
 def test_enrolment_by_request_reply_and_two_persons(hall):
     menu = hall.menu()
-    assert "This machine is not enrolled with the progressive controller yet" in menu.lines()
+    assert "This machine is not enrolled with the progressive controller yet" in menu.read_rows()
     assert "link_enrol" not in list_enabled_actions(menu.page)
     floor(hall.authority, hall.stick, "--prepare")
     assert hall.step("request")[0] == "service.done"
@@ -144,7 +144,7 @@ def test_enrolment_by_request_reply_and_two_persons(hall):
     printed = hall.answers()
     notice, menu = hall.step("answer")
     assert notice == "service.done"
-    lines = menu.lines()
+    lines = menu.read_rows()
     assert lines["Progressive controller"] == "10.0.0.2:8883"
     assert lines["Certificate authority digest"].split()[0] in printed
     assert lines["Key digest"] in printed
@@ -163,7 +163,7 @@ def test_enrolment_by_request_reply_and_two_persons(hall):
     assert [len(hall.records(f"link.{kind}")) for kind in ("requested", "answered", "refused")] == [1, 1, 0]
     hall.start()
     assert len(hall.records("link.enrolled")) == 1
-    assert "Valid until" in hall.menu().lines()
+    assert "Valid until" in hall.menu().read_rows()
     hall.room.close()
     with open_view(hall.folder / "state") as view:
         assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
@@ -292,7 +292,7 @@ def test_damaged_answer_does_not_prevent_the_start_and_is_reported_with_its_file
         refusal = hall.records("link.refused")[-1]
         assert (refusal["step"], refusal["why"]) == ("start", "link_file_damaged")
         assert refusal["values"] == {"file": str(path)}
-        assert any(str(path) in line and "damaged" in line for line in hall.menu().lines())
+        assert any(str(path) in line and "damaged" in line for line in hall.menu().read_rows())
     assert len(hall.records("link.enrolled")) == 1
     revoke_certificate(hall.authority, SERIAL, NOW)
     hall.read()
@@ -421,7 +421,7 @@ def test_a_different_certificate_authority_is_marked(hall):
     hall.authority = hall.folder / "moved"
     make_authority(hall.authority, NOW)
     menu = hall.read().menu()
-    assert any(line.startswith("This authority is not the one in use") for line in menu.lines())
+    assert any(line.startswith("This authority is not the one in use") for line in menu.read_rows())
     first = hall.link.current_certificate_digest
     assert hall.step("enrol", second=Role.MANAGER)[0] == "service.done"
     assert hall.link.current_certificate_digest != first
@@ -517,4 +517,4 @@ def test_the_machine_does_not_change_files_supplied_by_the_builder(hall):
     assert list_enabled_actions(hall.menu().page) == ["back"]
     hall.slot = None
     hall.start()
-    assert "The cabinet file configures no link to a progressive controller" in hall.menu().lines()
+    assert "The cabinet file configures no link to a progressive controller" in hall.menu().read_rows()

@@ -32,7 +32,7 @@ from egm.progressive.held_prizes import record_commitment_or_get_error
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import WonPrize
 from egm.progressive.trigger import MysteryTrigger
-from egm.testing.machine import ChanceOutOfService
+from egm.testing.machine import GeneratorOutOfService
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
@@ -100,7 +100,7 @@ def pay_by_hand(rig):
 
 
 def void_game(rig):
-    rig.machine.random_service = ChanceOutOfService()
+    rig.machine.random_service = GeneratorOutOfService()
     rig.engine.handle(EventType.CHOOSE, value=1)
     fill_in(rig, "refund_game", reason="its generator failed", **TWO)
     assert rig.records("game.void")

@@ -18,7 +18,7 @@ from egm.progressive.pools import ProgressivePools
 from egm.record_codec import from_json
 from egm.testing.controller import create_pool
 from egm.testing.machine import MachineRig, write_undeclared_entry
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_text
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser, translate_text
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -39,7 +39,9 @@ def rig(tmp_path):
 
 
 def move(rig, source, target):
-    return Menu(rig).sign_in(Role.TECHNICIAN).touch("form:level_move").complete(source, target).notice
+    return (
+        MenuUser(rig).sign_in(Role.TECHNICIAN).touch("form:level_move").fill_open_form(source, target).notice
+    )
 
 
 @pytest.mark.requirement("I-06")
@@ -135,7 +137,7 @@ def test_every_level_is_shown_at_the_machine(rig):
             (*rig.machine.component(ProgressivePools).pool_by_id.values(), create_pool("SHARED"))
         )
     )
-    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("levels")
+    menu = MenuUser(rig).sign_in(Role.TECHNICIAN).touch("levels")
     tables = {translate_text(table.title, "en"): table for table in menu.page.tables}
     assert "Top (three-levels.top.50)" in tables
     given_up = tables["three-levels.top.1000 (no longer configured)"]
@@ -161,9 +163,9 @@ def test_a_level_won_is_in_the_recall_of_its_game_and_counted_on_its_page(tmp_pa
     rig = make_levels_machine(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
     rig.play()
     rig.report_shown()
-    menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
+    menu = MenuUser(rig).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch(menu.page.tables[0].rows[0].action)
-    lines = menu.lines()
+    lines = menu.read_rows()
     assert (lines["Win"], lines["Progressive level three-levels.top.50"]) == ("$16.00", "$15.00")
     menu.home().touch("leave")
     menu.sign_in(Role.TECHNICIAN).touch("levels")
@@ -178,7 +180,7 @@ def test_the_log_of_level_wins_names_the_level_and_the_amount_of_each(tmp_path):
     rig = make_levels_machine(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
     rig.play()
     rig.report_shown()
-    menu = Menu(rig).sign_in(Role.INSPECTOR).touch("log.progressives")
+    menu = MenuUser(rig).sign_in(Role.INSPECTOR).touch("log.progressives")
     rows = [[translate_text(cell, "en") for cell in row.cells[1:4]] for row in menu.page.tables[0].rows]
     assert rows == [["Progressive hit", "$15.00", "three-levels.top.50"]]
     rig.close()
@@ -196,7 +198,7 @@ def test_the_last_hits_of_each_level_are_shown_however_often_another_was_hit_sin
     )
     for cents in range(1, 41):
         rig.machine.post(LEVEL_HIT, replace(hit, amount_cents=cents), entry_id=f"hit-{cents}")
-    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("levels")
+    menu = MenuUser(rig).sign_in(Role.TECHNICIAN).touch("levels")
     tables = {translate_text(table.title, "en"): table for table in menu.page.tables}
     shown = {
         title.removeprefix("Last hits of level "): [translate_text(row.cells[-1], "en") for row in table.rows]
@@ -217,7 +219,7 @@ def test_the_last_hits_of_each_level_are_shown_however_often_another_was_hit_sin
 def test_a_machine_without_levels_has_an_empty_table_on_their_page(tmp_path):
     rig = MachineRig(tmp_path).boot()
     (table,) = (
-        Menu(rig).sign_in(Role.TECHNICIAN).touch("levels").page.tables
+        MenuUser(rig).sign_in(Role.TECHNICIAN).touch("levels").page.tables
     )  # the screen's text for no entries
     assert table.rows == ()
     rig.close()

@@ -307,9 +307,9 @@ def test_messages_for_another_machine_are_ignored():
 class Machine:
     """The stored state of a machine, and the link, which each restart creates again."""
 
-    def __init__(self, name, chance):
+    def __init__(self, name, generator):
         self.name = name
-        self.chance = chance
+        self.generator = generator
         self.contributions = []
         self.claims = {}
         self.paid = {}
@@ -328,7 +328,7 @@ class Machine:
         wager = 50
         self.contributions.append(contribution(len(self.contributions) + 1, wager, machine=self.name))
         self.link.queue_contribution(self.contributions[-1], now)
-        if self.chance.random() < 0.05:
+        if self.generator.random() < 0.05:
             name = f"{self.name}:{len(self.contributions)}"
             self.claims[name] = claim(name, after=len(self.contributions), machine=self.name)
             self.link.open_hit_claim(self.claims[name], now)
@@ -353,21 +353,21 @@ class Storm:
     """Three machines, a controller, and all events that can happen between them."""
 
     def __init__(self, seed, controller):
-        self.chance = random.Random(seed)
+        self.generator = random.Random(seed)
         self.controller = controller
-        self.machines = [Machine(f"EGM-{n}", self.chance) for n in range(3)]
+        self.machines = [Machine(f"EGM-{n}", self.generator) for n in range(3)]
         self.flying = []
         self.now = 0
 
     def turn(self, turn, *, troubled):
-        self.now += self.chance.randrange(SECOND)
+        self.now += self.generator.randrange(SECOND)
         for machine in self.machines:
             self._happen(machine, turn, troubled)
             machine.link.repeat_unanswered_messages(self.now)
             self.flying += [(machine, message) for message in machine.link.take_messages()]
         if troubled:
-            self.chance.shuffle(self.flying)
-            if self.chance.random() < 0.02:
+            self.generator.shuffle(self.flying)
+            if self.generator.random() < 0.02:
                 self.controller.restart()
         flying, self.flying = self.flying, []
         for machine, message in flying:
@@ -377,7 +377,7 @@ class Storm:
                 machine.link.process_message(value, self.now)
 
     def _happen(self, machine, turn, troubled):
-        event = self.chance.random()
+        event = self.generator.random()
         if event < 0.4:
             if troubled:
                 machine.play(self.now)
@@ -389,13 +389,13 @@ class Storm:
             machine.link.enrol_levels(f"{machine.name}.{turn}", self.now)
 
     def _carry(self, machine, message, troubled):
-        fate = self.chance.random() if troubled else 1.0
+        fate = self.generator.random() if troubled else 1.0
         if fate < 0.15:
             return
         if fate < 0.25:
             self.flying.append((machine, message))
         for answer in self.controller.process_message(message):
-            if not troubled or self.chance.random() > 0.15:
+            if not troubled or self.generator.random() > 0.15:
                 machine.link.process_message(answer, self.now)
         machine.learn(self.now)
 

@@ -38,7 +38,7 @@ from egm.progressive.level import Level
 from egm.progressive.pools import LevelConfigurationError, ProgressivePools
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import create_generator
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -393,7 +393,7 @@ def test_without_an_answer_the_attendant_pays_what_was_shown_by_hand(tmp_path):
 def test_an_award_without_an_answer_is_settled_by_who_signed_in_if_they_may(tmp_path, role, settles):
     """If the person who signed in may not pay by hand, only the key is recorded."""
     machine = await_linked_award(tmp_path)
-    Menu(machine).sign_in(role)
+    MenuUser(machine).sign_in(role)
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.records("progressive.unanswered")[0]["person"] == settles
     machine.close()

@@ -30,7 +30,7 @@ from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
 from egm.money.keys import MoneyKey
-from egm.play.void_rule import Ruling
+from egm.play.void_rule import VoidReason
 from egm.progressive import messages as m
 from egm.progressive.display import LevelAmountSources
 from egm.progressive.keys import ProgressiveKey
@@ -339,7 +339,7 @@ def test_an_impossible_award_of_a_void_hit_ends_with_its_ruling(tmp_path, decisi
     persons = {"person": "2", "persons": ("2", "5")}
     if not late:
         room.engine.handle(EventType.AWARD_LOCKED, **award)
-    void_as_earlier_version(room, Ruling.DISRUPTED)
+    void_as_earlier_version(room, VoidReason.DISRUPTED)
     assert room.records("game.void")
     if late:
         room.engine.handle(EventType.AWARD_LOCKED, **award)

@@ -8,7 +8,7 @@ from egm.kernel.events import EventType
 from egm.money.keys import MoneyKey
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 
 GAME = "jacks-or-better-8-5-progressive"
 POOL = f"{GAME}.royal.500"
@@ -26,7 +26,7 @@ def rig(tmp_path):
             tmp_path,
             games=(GAME,),
             levels=(ProgressiveLevelTable(game=GAME, level="royal"),),
-            chance=ScriptedChance(*script),
+            generator=ScriptedGenerator(*script),
             denominations_cents=(100,),
         )
         rooms.append(rig)

@@ -40,7 +40,7 @@ from egm.profiles import load_profile
 from egm.progressive.display import LevelAmountSources
 from egm.progressive.keys import ProgressiveKey
 from egm.testing.clearing import clear_with_decisions
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from meters.entry import encode_canonical_json
 from paytables.cards import Shoe, parse_cards
 from tools.audit.games import GameFiles
@@ -213,7 +213,7 @@ def test_a_restart_between_hit_and_payment_pays_what_was_locked(rig, tmp_path):
     start_game(machine)
     machine.close()
     machine = make_jackpot_machine(tmp_path).boot()  # between its stake and its hit: requested again
-    machine.machine.random_service = ScriptedChance(*list_draws(STRAIGHT_FLUSH, BANK)[6:])
+    machine.machine.random_service = ScriptedGenerator(*list_draws(STRAIGHT_FLUSH, BANK)[6:])
     decide(machine)
     machine.close()
     restarted = make_jackpot_machine(tmp_path).boot()
@@ -231,7 +231,7 @@ def test_win_of_a_level_removed_from_the_cabinet_file_is_still_owed(rig, tmp_pat
     start_game(machine)
     machine.close()
     machine = make_jackpot_machine(tmp_path, levels=()).boot()
-    machine.machine.random_service = ScriptedChance(*list_draws(STRAIGHT_FLUSH, BANK)[6:])
+    machine.machine.random_service = ScriptedGenerator(*list_draws(STRAIGHT_FLUSH, BANK)[6:])
     decide(machine)
     machine.report_shown()
     assert worth(machine) == 100_00 - 100 + 100 + 1000_05
@@ -332,7 +332,7 @@ def two_boxes(folder, levels):
         folder / "state",
         games=(str(path),),
         levels=levels,
-        chance=ScriptedChance(*script),
+        generator=ScriptedGenerator(*script),
         denominations_cents=(100,),
     )
 

@@ -217,10 +217,10 @@ def test_the_handpay_lockup_says_what_was_owed_paid_in_coins_and_left(published,
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_after_a_long_loss_of_connection_the_screen_suggests_an_attendant(idle_view, theme, language):
     gone = mark_machine_connection_lost(idle_view)
-    assert describe_lockup(build_context(gone, theme, language), Scene.CONNECTION_LOST).who_can_help == ""
+    assert describe_lockup(build_context(gone, theme, language), Scene.CONNECTION_LOST).remedy == ""
     still = mark_machine_connection_lost(
         replace(gone, now=gone.now + CONNECTION_LOST_SECONDS_UNTIL_CALL)
     )  # heard of again and again
     lockup = describe_lockup(build_context(still, theme, language), Scene.CONNECTION_LOST)
-    assert ("attendant" if language == "en" else "préposé") in lockup.who_can_help
+    assert ("attendant" if language == "en" else "préposé") in lockup.remedy
     assert draw_view(still, theme) != draw_view(gone, theme)

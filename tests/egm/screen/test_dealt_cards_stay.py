@@ -161,9 +161,9 @@ def test_splitting_one_hand_moves_and_renames_no_other(theme):
     game, _, contexts = build_table_contexts(theme, "quebec-blackjack-options")
     wager = game.build_wager(2, bets={"main": 2})
     for context in contexts:
-        chance = script_cards("8s 9c 8d 8h 8c 2d 2h 2s 2c 3d 3c Tc 4h Ts 5h Td Th", decks=8)
+        generator = script_cards("8s 9c 8d 8h 8c 2d 2h 2s 2c 3d 3c Tc 4h Ts 5h Td Th", decks=8)
         answers = ["split"] * 3 + ["hit"] * 5 + ["hit"] * 3
-        steps = list(play_parts(game, wager, Scripted(chance.values), answers))
+        steps = list(play_parts(game, wager, Scripted(generator.values), answers))
         assert list(iter_moved_cards(context, steps)) == []
         (*_, over) = iter_moments(context, steps)
         assert [hand.id for hand, _ in over] == ["bank", "box-1", "box-1-2", "box-1-3", "box-1-4"]

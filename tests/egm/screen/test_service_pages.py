@@ -358,9 +358,7 @@ def test_f10_on_an_unconfirmed_form_requests_the_warning_first(idle_view, theme)
     """Regression: the simulated key was turned back at once, and the form's entries were lost."""
     bench = {"io": {"doors_open": [], "keys_on": ["operator"]}}
     for linked in (False, True):
-        cabinet = replace(
-            idle_view, has_device_drawer=True, state_by_device=bench, is_simulator_connected=linked
-        )
+        cabinet = replace(idle_view, has_device_drawer=True, state_by_device=bench, is_bench_connected=linked)
         form = open_page(cabinet, pages.build_text_page().model_copy(update={"unconfirmed": True}))
         _, (sent,) = apply_action(form, find_action_by_key_name("F10"), theme)
         assert isinstance(sent, Intent)
@@ -482,7 +480,7 @@ def test_the_drawer_describes_its_last_action(published, theme, language):
     view = replace(
         build_idle_view(published, published[0], language),
         has_device_drawer=True,
-        is_simulator_connected=True,
+        is_bench_connected=True,
         drawer_opened_at=-10.0,
     )
     view = replace(

@@ -125,7 +125,7 @@ def test_an_attendant_is_called_if_a_machine_starts_or_restarts_for_longer_than_
     for second, step in zip(range(0, 1000, 20), itertools.cycle(steps), strict=False):
         view = show_start_up_activity(replace(view, now=100.0 + second), step)
         context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
-        calls.append("attendant" in describe_lockup(context, view.scene).who_can_help)
+        calls.append("attendant" in describe_lockup(context, view.scene).remedy)
     assert calls == [False] * 45 + [True] * 5
 
 

@@ -19,7 +19,7 @@ from egm.screen.scenes.deck import compute_meter_amounts, format_key_label, is_k
 from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, build_view_timeline, is_decision_by_marking, is_decision_due
-from egm.testing.machine import ScriptedChance
+from egm.testing.machine import ScriptedGenerator
 from paytables import SEATS_DECISION_KIND, list_table_games, load_game
 from paytables.cards import Shoe, parse_cards
 from paytables.contract import Round
@@ -54,7 +54,7 @@ def numbers(cards):
 def visit(tmp_path, theme):
     def start_round(cards, *spots):
         opened = Visit(tmp_path, theme, games=(GAME,))
-        opened.room.machine.random_service = ScriptedChance(*numbers(cards))
+        opened.room.machine.random_service = ScriptedGenerator(*numbers(cards))
         opened.do(opened.room.insert, 10_000)
         for spot in ("main", *spots):
             opened.press("spot", spot)

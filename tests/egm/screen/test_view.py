@@ -239,7 +239,7 @@ def test_the_clock_advances_between_snapshots(idle_view):
     assert replace(idle_view, now=idle_view.snapshot_received_at + 61).time_utc == "2026-11-21T17:06:01+00:00"
 
 
-def test_the_drawer_shows_only_the_device_simulators_replies(idle_view, theme):
+def test_the_drawer_shows_only_the_replies_of_the_bench(idle_view, theme):
     view, _ = apply_action(replace(idle_view, has_device_drawer=True), Action("drawer"), theme)
     assert view.is_drawer_open
     answered_view = apply_bench_reply(view, BenchReply(ok=True, state={"io": {"doors_open": ["main"]}}))
@@ -322,7 +322,7 @@ def test_the_drawers_message_disappears_after_a_while(idle_view, theme):
     drawer_view = replace(
         idle_view,
         has_device_drawer=True,
-        is_simulator_connected=True,
+        is_bench_connected=True,
         drawer_opened_at=idle_view.now - 60,
         bench_commands=did,
     )

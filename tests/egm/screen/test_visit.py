@@ -31,7 +31,7 @@ from egm.screen.scenes.wheel_game import draw_wheel_side_panels
 from egm.screen.text import Texts
 from egm.screen.view import Action, Scene, View, build_view_timeline, is_presentation_running
 from egm.screen.wheel_stakes import read_area_stakes
-from egm.testing.machine import MachineRig, ScriptedChance, create_generator
+from egm.testing.machine import MachineRig, ScriptedGenerator, create_generator
 from rng import Draw
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -71,7 +71,7 @@ class Visit:
     def __init__(self, folder, theme, *draws, games=GAMES, devices=("printer",)):
         self.theme = theme
         self.room = MachineRig(
-            folder, chance=ScriptedChance(*draws) if draws else Turning(), games=games, devices=devices
+            folder, generator=ScriptedGenerator(*draws) if draws else Turning(), games=games, devices=devices
         )
         self.message_count = 0
         self.view = View(now=100.0, last_activity_at=100.0)
@@ -338,14 +338,12 @@ def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seal
     player_visit = visit()
     player_visit.submit_event(EventType.DOOR_OPENED, door="logic")
     opened = describe_lockup(player_visit.context, Scene.DOOR)
-    assert (
-        opened.who_can_help == "Close the door. A technician must then examine the seals and the logic board."
-    )
+    assert opened.remedy == "Close the door. A technician must then examine the seals and the logic board."
     player_visit.submit_event(EventType.DOOR_CLOSED, door="logic")
     player_visit.submit_event(EventType.FAULT_RAISED, code="unidentified_opening", detail="logic")
     closed = describe_lockup(player_visit.context, Scene.TILT)
     assert "The seals and the logic board must be examined." in closed.lines
-    assert closed.who_can_help == "A technician must clear this fault."
+    assert closed.remedy == "A technician must clear this fault."
     player_visit.submit_event(EventType.KEY_TURNED, key="attendant")
     assert player_visit.view.snapshot.state == "tilt"
 
@@ -356,7 +354,7 @@ def test_a_fault_that_stops_the_machine_says_what_is_wrong_and_who_clears_it(vis
     player_visit.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     lockup = describe_lockup(player_visit.context, Scene.TILT)
     assert "Bill acceptor: fraud suspected" in (lockup.title, lockup.headline, *lockup.lines)
-    assert lockup.who_can_help == "An attendant can clear this fault with the attendant key."
+    assert lockup.remedy == "An attendant can clear this fault with the attendant key."
 
 
 @pytest.mark.requirement("C-18")
@@ -394,16 +392,14 @@ def test_a_printer_fault_is_named_and_no_hand_pay_is_requested_with_a_ticket_off
     player_visit.submit_event(EventType.CASH_OUT)
     waits = describe_lockup(player_visit.context, Scene.HANDPAY)
     assert (waits.headline, waits.lines[0]) == ("$20.00", explanation)
-    assert "pay the player" in waits.who_can_help
+    assert "pay the player" in waits.remedy
     player_visit.submit_event(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
     offered = describe_lockup(player_visit.context, Scene.HANDPAY)
     assert offered.lines[0] == "A ticket can now be printed instead of the hand-pay: press CASH OUT."
     assert not any("No ticket" in line or "paid to you by an attendant" in line for line in offered.lines)
-    assert offered.who_can_help == "Attendant: first ask whether the player wants a ticket or a hand-pay."
+    assert offered.remedy == "Attendant: first ask whether the player wants a ticket or a hand-pay."
     player_visit.submit_event(EventType.CASH_OUT)
-    assert describe_lockup(player_visit.context, Scene.HANDPAY).who_can_help.startswith(
-        "Attendant: do not pay"
-    )
+    assert describe_lockup(player_visit.context, Scene.HANDPAY).remedy.startswith("Attendant: do not pay")
     assert Auditor(GameFiles()).audit_entries(player_visit.room.journal.iter_bodies()).findings == []
 
 
@@ -471,7 +467,7 @@ def test_for_other_doors_the_screen_asks_only_to_close_them(visit):
     player_visit = visit()
     player_visit.submit_event(EventType.DOOR_OPENED, door="main")
     lockup = describe_lockup(player_visit.context, Scene.DOOR)
-    assert (lockup.headline, lockup.who_can_help) == ("Main door", "Close the door to continue.")
+    assert (lockup.headline, lockup.remedy) == ("Main door", "Close the door to continue.")
 
 
 # ------------------------------------------------------------------ the rhythm of PLAY

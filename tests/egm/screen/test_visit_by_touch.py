@@ -81,7 +81,7 @@ class Hand(Cabinet):
     def insert(self, amount_cents):
         """Touch the drawer's bill of this amount."""
         self.until(lambda _: bool(self.bench_told()), "the bench's devices")
-        drawer_open = {"drawer_opened_at": -1.0, "is_simulator_connected": True}
+        drawer_open = {"drawer_opened_at": -1.0, "is_bench_connected": True}
         bills = [
             touch.action
             for touch in self.picture.list_touches(replace(self.view, **drawer_open))

@@ -253,7 +253,7 @@ def test_the_frame_loop_reports_every_two_seconds_that_it_runs(theme, window, tm
         with open_socket_address(tmp_path / "run" / "screen.sock") as address:
             listener.bind(address)
         listener.listen()
-        machine, _ = create_clients(tmp_path, with_simulator=False)
+        machine, _ = create_clients(tmp_path, with_bench=False)
         app = build_app(theme, window, machine, lambda: now_s[0])
         with pytest.raises(BlockingIOError):
             systemd.recv(100)

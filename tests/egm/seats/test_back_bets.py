@@ -25,9 +25,9 @@ CREDIT_CENTS = 10_000
 CARDS = "8s Th 7s 8d 9c Td 6h Tc Ts"
 
 
-def bet(rig, chance, **bets):
+def bet(rig, generator, **bets):
     """Place bets of a player with credit; the amounts are credits by spot, with underscores for hyphens."""
-    rig.machine.random_service = chance
+    rig.machine.random_service = generator
     rig.insert(CREDIT_CENTS)
     named = {spot.replace("_", "-"): amount for spot, amount in bets.items()}
     rig.engine.handle(EventType.SELECT_BET, value=sum(named.values()), options={"bets": named})
@@ -66,10 +66,10 @@ def audit(rigs, folder):
 @pytest.mark.requirement("S-11:b", "O-01")
 def test_a_bet_follows_the_first_hand_of_a_split_and_is_not_split(seats, tmp_path):
     rigs = seats(GAME, count=3)
-    chance = script_cards(CARDS, decks=6)
-    assert bet(rigs[0], chance, main=STAKE) is State.BETTING
-    assert bet(rigs[1], chance, main=STAKE) is State.BETTING
-    assert bet(rigs[2], chance, back_1=STAKE, back_2=2 * STAKE) is State.BETTING
+    generator = script_cards(CARDS, decks=6)
+    assert bet(rigs[0], generator, main=STAKE) is State.BETTING
+    assert bet(rigs[1], generator, main=STAKE) is State.BETTING
+    assert bet(rigs[2], generator, back_1=STAKE, back_2=2 * STAKE) is State.BETTING
     close(rigs)
     assert [find_open_game(rig.machine).wager.seat for rig in rigs] == [0, 1, 2]
     answer(rigs, 0, "split")
@@ -91,9 +91,9 @@ def test_a_bet_follows_the_first_hand_of_a_split_and_is_not_split(seats, tmp_pat
 @pytest.mark.requirement("S-11:b")
 def test_a_bet_on_a_hand_that_is_not_dealt_is_not_accepted(seats, tmp_path):
     rigs = seats(GAME, count=3)
-    chance = script_cards(CARDS, decks=6)
-    bet(rigs[0], chance, main=STAKE)
-    bet(rigs[2], chance, back_2=STAKE)
+    generator = script_cards(CARDS, decks=6)
+    bet(rigs[0], generator, main=STAKE)
+    bet(rigs[2], generator, back_2=STAKE)
     close(rigs)
     assert [rig.state for rig in rigs] == [State.PLAYING, State.IDLE, State.IDLE]
     notice = rigs[2].machine.notice
@@ -106,11 +106,11 @@ def test_a_bet_on_a_hand_that_is_not_dealt_is_not_accepted(seats, tmp_path):
 @pytest.mark.requirement("S-11:b")
 def test_all_bets_on_a_hand_stay_within_its_limit_and_lower_positions_take_precedence(seats):
     rigs = seats(GAME, count=4)
-    chance = script_cards(CARDS, decks=6)
-    assert bet(rigs[0], chance, main=150) is State.BETTING
-    assert bet(rigs[1], chance, back_1=300) is State.BETTING
-    assert bet(rigs[2], chance, back_1=52) is State.BETTING
-    assert bet(rigs[3], chance, back_1=50) is State.BETTING
+    generator = script_cards(CARDS, decks=6)
+    assert bet(rigs[0], generator, main=150) is State.BETTING
+    assert bet(rigs[1], generator, back_1=300) is State.BETTING
+    assert bet(rigs[2], generator, back_1=52) is State.BETTING
+    assert bet(rigs[3], generator, back_1=50) is State.BETTING
     close(rigs)
     assert [rig.state for rig in rigs] == [State.PLAYING, State.PLAYING, State.IDLE, State.PLAYING]
     notice = rigs[2].machine.notice
@@ -121,8 +121,8 @@ def test_all_bets_on_a_hand_stay_within_its_limit_and_lower_positions_take_prece
 @pytest.mark.requirement("S-11:b")
 def test_only_a_player_without_a_box_bets_on_another_hand(seats):
     rigs = seats(GAME, count=2)
-    chance = script_cards(CARDS, decks=6)
-    assert bet(rigs[0], chance, main=STAKE, back_2=STAKE) is State.IDLE
+    generator = script_cards(CARDS, decks=6)
+    assert bet(rigs[0], generator, main=STAKE, back_2=STAKE) is State.IDLE
     rules = load_game(GAME).rules
     with pytest.raises(WagerError, match=r"bets\.main: cannot be combined with a bet on 'back-2'"):
         rules.build_wager(20, bets={"main": 10, "back-2": 10})
@@ -131,7 +131,7 @@ def test_only_a_player_without_a_box_bets_on_another_hand(seats):
     with pytest.raises(WagerError, match="seat 1 has no hand in this round"):
         rules.build_wager(10, bets={"back-2": 10}, seat=2, others={"1": {"back-1": 10}, "0": {"main": 10}})
     with pytest.raises(WagerError, match="needs that player in the round"):
-        rules.play(rules.build_wager(10, bets={"back-1": 10}), chance)
+        rules.play(rules.build_wager(10, bets={"back-1": 10}), generator)
 
 
 @pytest.mark.requirement("S-11:b")
@@ -161,9 +161,9 @@ def test_a_position_is_offered_the_hands_of_the_machines_other_positions(seats):
 @pytest.mark.requirement("S-11:b", "E-05")
 def test_an_altered_bet_on_another_hand_is_found(seats, tmp_path):
     rigs = seats(GAME, count=2)
-    chance = script_cards(CARDS.replace("Th ", "").replace("9c ", ""), decks=6)
-    bet(rigs[0], chance, main=STAKE)
-    bet(rigs[1], chance, back_1=STAKE)
+    generator = script_cards(CARDS.replace("Th ", "").replace("9c ", ""), decks=6)
+    bet(rigs[0], generator, main=STAKE)
+    bet(rigs[1], generator, back_1=STAKE)
     close(rigs)
     answer(rigs, 0, "stand")
     end(rigs)

@@ -17,7 +17,7 @@ from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.feature import BettingClock, create_betting_clock, iter_notices
 from egm.seats.table import SharedTables
 from egm.testing.clearing import clear_with_decisions
-from egm.testing.machine import ChanceOutOfService
+from egm.testing.machine import GeneratorOutOfService
 from meters import open_view
 from meters.entry import decode
 from meters.recall import iter_recent_plays
@@ -47,16 +47,16 @@ def digest_of(rig):
 
 def sit_down(rooms, cards=CARDS):
     """Let every position bet, and deal the first cards."""
-    chance = script_cards(cards, decks=8)
+    generator = script_cards(cards, decks=8)
     for rig in rooms:
-        place_bet(rig, chance)
+        place_bet(rig, generator)
     table_of(rooms).close_betting(digest_of(rooms[0]))
     assert [rig.state for rig in rooms] == [State.PLAYING] * len(rooms)
 
 
-def place_bet(rig, chance):
+def place_bet(rig, generator):
     """Bet with a player who gets credit."""
-    rig.machine.random_service = chance
+    rig.machine.random_service = generator
     rig.insert(CREDIT_CENTS)
     rig.engine.handle(EventType.SELECT_BET, value=STAKE, options={"bets": {"main": STAKE}})
     rig.engine.handle(EventType.PLAY)
@@ -316,9 +316,9 @@ def test_a_seat_may_stay_behind_for_more_rounds_than_are_remembered(seats, tmp_p
 
 def test_bets_without_a_new_game_take_part_and_stand(seats, tmp_path):
     first, second, third = rooms = seats(GAME, count=3)
-    chance = script_cards(f"{DEAL} Qs", decks=8)
+    generator = script_cards(f"{DEAL} Qs", decks=8)
     for rig in rooms:
-        place_bet(rig, chance)
+        place_bet(rig, generator)
     second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     table_of(rooms).close_betting(digest_of(first))
     assert [rig.state for rig in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
@@ -362,7 +362,7 @@ def test_an_answer_that_needs_a_draw_waits_for_the_generator(seats):
     sit_down(rooms, "8s 6h Ks 8d 5h Qs 9d")
     answer(rooms, 0, "stand")
     for rig in rooms:
-        rig.machine.random_service = ChanceOutOfService()
+        rig.machine.random_service = GeneratorOutOfService()
         rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     decide_overdue_turns(table_of(rooms))
     first.clock.pass_seconds(TURN_SECONDS_MAX)
@@ -512,7 +512,7 @@ def test_a_game_whose_next_step_another_seat_has_recorded_is_not_refunded(seats,
         first.close()
         first, behind = rooms = seats(GAME, count=2)
     for rig in rooms:
-        rig.machine.random_service = ChanceOutOfService()
+        rig.machine.random_service = GeneratorOutOfService()
         rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     persons = {"person": "2", "persons": ("2", "5")}
     behind.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="the generator", **persons)

@@ -42,9 +42,9 @@ def with_credit(rooms):
 
 
 def deal(rooms, cards):
-    chance = script_cards(cards, 6)
+    generator = script_cards(cards, 6)
     for rig in rooms:
-        rig.machine.random_service = chance
+        rig.machine.random_service = generator
 
 
 def end(rooms):

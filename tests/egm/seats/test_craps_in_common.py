@@ -22,7 +22,7 @@ from egm.play.standing_bets import read_table_view
 from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTables
 from egm.testing.clearing import clear_with_decisions
-from egm.testing.machine import ScriptedChance
+from egm.testing.machine import ScriptedGenerator
 from meters import open_view
 from meters.entry import decode
 from paytables import load_game
@@ -39,7 +39,7 @@ def digest_of(rig, game=QUEBEC):
 
 def script_throws(rooms, *numbers):
     """Script the next throws, whichever position's game draws them."""
-    chance = ScriptedChance(*(number - 1 for number in numbers))
+    chance = ScriptedGenerator(*(number - 1 for number in numbers))
     for rig in rooms:
         rig.machine.random_service = chance
     return chance

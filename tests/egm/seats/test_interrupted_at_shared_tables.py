@@ -24,7 +24,7 @@ from egm.people import Role
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
 from egm.testing.clearing import build_paid_decision, clear_with_decisions
-from egm.testing.service_menu import Menu, list_enabled_actions
+from egm.testing.service_menu import MenuUser, list_enabled_actions
 
 BANKS = ("monaco-chemin-de-fer", "monaco-banque-a-tout-va")
 #: Five and six in turn, so that both games have a decision before the third cards.
@@ -40,9 +40,9 @@ def with_credit(rooms):
 def begin_undecided(rooms, game):
     """Begin a round and stop at a decision; return the play id of each position's game."""
     working = rooms[0].machine.random_service
-    chance = script_cards(CARDS[game], 6) if game in CARDS else working
+    generator = script_cards(CARDS[game], 6) if game in CARDS else working
     for rig in with_credit(rooms):
-        rig.machine.random_service = chance
+        rig.machine.random_service = generator
     begin(rooms, TABLES[game])
     for rig in rooms:
         rig.machine.random_service = working
@@ -196,9 +196,9 @@ def test_the_recall_of_an_open_round_shows_no_other_positions_cards(seats):
     """Whoever opens the service menu at a position, its screen shows only its own player's cards."""
     rooms = seats(HOLDEM, count=4)
     plays = begin_undecided(rooms[:3], HOLDEM)
-    menu = Menu(rooms[3]).sign_in(Role.ATTENDANT).touch("recall")
+    menu = MenuUser(rooms[3]).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch(plays[1])
-    lines = menu.lines()
+    lines = menu.read_rows()
     assert (lines["Status"], lines["Pictures"]) == (
         "Still open",
         "Pictures shown only at position 2 until the round is decided",
@@ -208,13 +208,13 @@ def test_the_recall_of_an_open_round_shows_no_other_positions_cards(seats):
     ) * 3
     assert not {"seat", "others"} & lines.keys()
     assert "show" not in list_enabled_actions(menu.page)
-    menu.room.engine.handle(
+    menu.rig.engine.handle(
         EventType.ANSWER_SERVICE_PAGE, value="show", options={"page": menu.page.id, "input": ""}
     )
     assert menu.page.replay is None
     menu.home().touch("leave")
     go_on_to_the_end(rooms[:3])
-    menu = Menu(rooms[3]).sign_in(Role.ATTENDANT).touch("recall").touch(plays[1]).touch("show")
+    menu = MenuUser(rooms[3]).sign_in(Role.ATTENDANT).touch("recall").touch(plays[1]).touch("show")
     assert menu.page.replay.display["hands"]
 
 
@@ -253,12 +253,12 @@ def test_a_round_that_a_failure_interrupted_is_recalled_as_open_and_then_as_void
     for _ in range(answers):
         answer_cheaply(rooms)
     working = let_the_generator_fail(rooms)
-    menu = Menu(rooms[0]).sign_in(Role.ATTENDANT).touch("recall")
+    menu = MenuUser(rooms[0]).sign_in(Role.ATTENDANT).touch("recall")
     assert {row.cells[-1].value for row in menu.page.tables[0].rows} == {"service.recall.open"}
     menu.home().touch("leave")
     assert [rule(rig, "refund_game") for rig in reversed(rooms)] == [None] * len(rooms)
     repair(rooms, working)
-    menu = Menu(rooms[0]).sign_in(Role.ATTENDANT).touch("recall")
+    menu = MenuUser(rooms[0]).sign_in(Role.ATTENDANT).touch("recall")
     rows = menu.page.tables[0].rows
     assert {row.cells[-1].value for row in rows} == {"service.recall.void"}
     unit_cents = rooms[0].machine.selection.denomination_cents
@@ -277,13 +277,13 @@ def check_open_recall(rig, own_play_id, plays):
     """Check what the recall behind an open door shows of the undecided games of a round."""
     seen = rig.hands.messages[-1].display["hands"]
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
+    menu = MenuUser(rig).sign_in(Role.ATTENDANT).touch("recall")
     rows = menu.page.tables[0].rows
     assert {row.action for row in rows} == {*plays}
     assert {(row.icon, row.cells[-1].value) for row in rows} == {("warning", "service.recall.open")}
     for play_id in plays:
         menu.touch(play_id)
-        assert menu.lines()["Status"] == "Still open"
+        assert menu.read_rows()["Status"] == "Still open"
         if play_id == own_play_id:
             show_last_step(menu)
             assert (menu.page.replay.display["hands"], menu.page.replay.answer) == (seen, None)
@@ -311,7 +311,7 @@ def check_recalled(rooms, plays):
     """Check that the recall of every position lists each position's game and shows its own."""
     assert len({*plays}) == len(rooms)
     for rig, play_id in zip(rooms, plays, strict=True):
-        menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
+        menu = MenuUser(rig).sign_in(Role.ATTENDANT).touch("recall")
         assert {row.action for row in menu.page.tables[0].rows} == {*plays}
         show_last_step(menu.touch(play_id))
         assert menu.page.replay.display["hands"]

@@ -16,8 +16,8 @@ from egm.play.records.tables import read_shared_state
 from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.table import SharedTables
 from egm.testing.clearing import clear_with_decisions
-from egm.testing.machine import ScriptedChance
-from egm.testing.service_menu import Menu, translate_text
+from egm.testing.machine import ScriptedGenerator
+from egm.testing.service_menu import MenuUser, translate_text
 from meters import open_view
 from meters.entry import decode
 from tools.audit.games import GameAudit, GameFiles
@@ -46,10 +46,10 @@ def lay(rig, stack):
 
 def sit_down(rooms, cards=CARDS, stacks=(200, 200, 200)):
     """Let everybody play with table stakes and these cards, up to the first decision."""
-    chance = script_cards(cards, decks=1)
+    generator = script_cards(cards, decks=1)
     with_credit(rooms)
     for rig, stack in zip(rooms, stacks, strict=True):
-        rig.machine.random_service = chance
+        rig.machine.random_service = generator
         lay(rig, stack)
     close(rooms)
     return rooms
@@ -131,7 +131,7 @@ def test_no_message_to_a_screen_has_the_hole_cards_of_another_position(seats, tm
         assert all(f'"{card}"' in sent_text for card in hole_cards[number])
         assert "Your turn" not in sent_text
     end(rooms)
-    menu = Menu(rooms[1]).sign_in(Role.ATTENDANT).touch("recall")
+    menu = MenuUser(rooms[1]).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch(rooms[1].machine.memory.get(PlayKey.LAST_GAME)["play_id"])
     cells = [cell for table in menu.page.tables for row in table.rows for cell in row.cells]
     words = {translate_text(cell, "en") for cell in cells}
@@ -233,9 +233,9 @@ def test_a_single_position_stakes_nothing_and_learns_how_many_are_needed(seats, 
 def test_a_round_that_not_every_position_has_started_returns_the_table_stakes(seats, tmp_path):
     """This happens after a power loss between two starts; nobody wins or loses what was never wagered."""
     rooms = with_credit(seats(GAME, count=3))
-    chance = script_cards(CARDS, decks=1)
+    generator = script_cards(CARDS, decks=1)
     for rig in rooms:
-        rig.machine.random_service = chance
+        rig.machine.random_service = generator
         lay(rig, 200)
     seat = table_of(rooms).position_by_number[2]
     seat.submit_event, handle = lambda _: None, seat.submit_event  # its game has not started
@@ -247,7 +247,7 @@ def test_a_round_that_not_every_position_has_started_returns_the_table_stakes(se
     apply_recorded_steps(table_of(rooms))
     decide_overdue_turns(table_of(rooms))
     assert end(rooms) == [0, 0, 0]
-    assert chance.values  # no card was drawn
+    assert generator.values  # no card was drawn
     assert read_shared_state(rooms[0].machine, rooms[0].machine.games[GAME].digest) == {"button": 0}
     check_audit(rooms, tmp_path)
 
@@ -261,9 +261,9 @@ def test_a_game_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_path
     clear_with_decisions(tmp_path)
     rooms = seats(GAME, count=3)
     assert [find_open_game(rig.machine).steps for rig in rooms] == before
-    chance = ScriptedChance(*script_cards(CARDS, decks=1).values[6:])
+    generator = ScriptedGenerator(*script_cards(CARDS, decks=1).values[6:])
     for rig in rooms:
-        rig.machine.random_service = chance
+        rig.machine.random_service = generator
     apply_recorded_steps(table_of(rooms))
     answer(rooms, "fold", "bet", "fold")  # the third; then the second bets at the board, and the button folds
     assert end(rooms) == [-16, 16 + 8 - 4, -8]

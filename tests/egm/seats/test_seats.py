@@ -18,7 +18,7 @@ from egm.play.records.games import find_open_game
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.seats.feature import BettingClock, iter_notices
 from egm.seats.table import SharedTables, TableEvent, compute_betting_seconds_left
-from egm.testing.machine import ScriptedChance
+from egm.testing.machine import ScriptedGenerator
 from meters import open_view
 from meters.entry import decode
 from paytables.definition import read_source
@@ -117,7 +117,7 @@ def test_a_hand_pay_of_one_seat_holds_nobody_else(seats):
             rig.insert(2000)
     stop_index = first.machine.games[GAME].build_presentation()["wheel"].index("17")
     for rig in rigs:
-        rig.machine.random_service = ScriptedChance(stop_index, 3)
+        rig.machine.random_service = ScriptedGenerator(stop_index, 3)
     join(first, "straight-17", 100)
     join(second, "red")
     no_more_bets(rigs)

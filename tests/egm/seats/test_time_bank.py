@@ -18,7 +18,7 @@ from egm.seats.decisions import (
     iter_turn_notices,
 )
 from egm.seats.table import find_selected_game_digest
-from egm.testing.service_menu import Menu, translate_text
+from egm.testing.service_menu import MenuUser, translate_text
 from meters import open_view
 from meters.entry import decode
 from paytables import DefinitionError, load_game
@@ -167,7 +167,7 @@ def test_an_answer_of_the_table_is_recorded_and_shown_as_such(rooms, tmp_path):
     steps = [entry for entry in rooms[0].journal.entries("game.choice") if entry.record["choice"] == "fold"]
     play = rooms[0].machine.memory.get(PlayKey.LAST_GAME)["play_id"]
     assert [entry.record["play_id"] for entry in steps if entry.record.get("by_table")] == [play]
-    menu = Menu(rooms[0]).sign_in(Role.ATTENDANT).touch("recall").touch(play)
+    menu = MenuUser(rooms[0]).sign_in(Role.ATTENDANT).touch("recall").touch(play)
     cells = [cell for table in menu.page.tables for row in table.rows for cell in row.cells]
     labels = {translate_text(cell, "en") for cell in cells}
     assert {"Choice 2, position 1, given by the table", "Choice 3, position 2"} <= labels

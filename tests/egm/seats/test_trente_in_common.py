@@ -26,11 +26,11 @@ def digest_of(rooms):
 
 def seat_players(seats, cards=""):
     """Seat two players with credit, and script the cards of the next coup."""
-    rooms, chance = seats(GAME, count=2), script_cards(cards, DECKS) if cards else None
+    rooms, generator = seats(GAME, count=2), script_cards(cards, DECKS) if cards else None
     for rig in rooms:
         for _ in range(BILLS):
             rig.insert(BILL_CENTS)
-        rig.machine.random_service = chance or rooms[0].machine.random_service
+        rig.machine.random_service = generator or rooms[0].machine.random_service
     return rooms
 
 

@@ -10,7 +10,7 @@ from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns, iter_turn_notices
 from egm.seats.table import SharedTables
-from egm.testing.machine import ChanceOutOfService
+from egm.testing.machine import GeneratorOutOfService
 from meters import open_view
 from meters.entry import decode
 from tools.audit.games import GameAudit, GameFiles
@@ -35,10 +35,10 @@ def table_of(rooms):
     return rooms[0].machine.component(SharedTables)
 
 
-def stake_everywhere(rooms, game, chance):
+def stake_everywhere(rooms, game, generator):
     """Stake at every position, and wait for the others."""
     for rig, bet in zip(rooms, ROUNDS[game], strict=True):
-        rig.machine.random_service = chance
+        rig.machine.random_service = generator
         rig.insert(BILL_CENTS)
         rig.engine.handle(EventType.SELECT_BET, value=sum(bet.values()), options={"bets": bet})
         rig.engine.handle(EventType.PLAY)
@@ -79,7 +79,7 @@ def let_the_generator_fail(rooms):
     """Answer until a number is needed that the generator does not provide; return the generator."""
     working = rooms[0].machine.random_service
     for rig in rooms:
-        rig.machine.random_service = ChanceOutOfService()
+        rig.machine.random_service = GeneratorOutOfService()
     while answer(rooms):
         pass
     assert {find_open_game(rig.machine).outcome for rig in rooms} == {None}
@@ -177,7 +177,7 @@ def test_a_refund_under_a_players_bank_ends_the_round_of_all(seats, tmp_path, vo
     go_on(rooms)
     working = rooms[0].machine.random_service
     for rig in rooms:
-        rig.machine.random_service = ChanceOutOfService()
+        rig.machine.random_service = GeneratorOutOfService()
         rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     refusal = rule(rooms[void], "refund_game")
     assert refusal is None, refusal

@@ -18,7 +18,7 @@ from egm.play.installed_games import admit_games
 from egm.play.keys import WheelKey
 from egm.play.records.wheel import read_last_spin
 from egm.play.rulings import void_game
-from egm.play.void_rule import Ruling
+from egm.play.void_rule import VoidReason
 from egm.profiles import load_profile
 from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTables
@@ -343,7 +343,7 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
     void_game(
         room.machine,
         is_refunded=True,
-        ruling=Ruling.DEFECT,
+        void_reason=VoidReason.DEFECT,
         persons=["2", "5"],
         reason="a lie",
         machine=room.machine.identity.serial,

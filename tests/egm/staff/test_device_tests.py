@@ -17,7 +17,7 @@ from egm.people import Role
 from egm.staff.desk import ServiceDesk
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu
+from egm.testing.service_menu import MenuUser
 
 #: The only meters that a test may count: visits of people, never value or play.
 SERVICE = ("door.", "sign_in_refused")
@@ -35,7 +35,7 @@ def menu(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer", "hopper")).boot().insert(2000)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.machine.component(ServiceDesk).device_page_data.kind_by_device_name = KINDS
-    menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices")
+    menu = MenuUser(rig).sign_in(Role.MECHANIC).touch("devices")
     before = fingerprint(rig)
     yield menu
     assert fingerprint(rig) == before
@@ -46,7 +46,7 @@ def menu(tmp_path):
 
 @pytest.mark.requirement("J-10", "D-17", "G-17")
 def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
-    rig = menu.room
+    rig = menu.rig
     menu.touch("device:printer").touch("print")
     assert menu.page.test
     (job,) = rig.hands.jobs
@@ -70,7 +70,7 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
 def test_a_failed_test_ticket_moves_no_money_and_survives_a_restart(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     rig.machine.component(ServiceDesk).device_page_data.kind_by_device_name = KINDS
-    menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
+    menu = MenuUser(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
     menu.touch("print")
     assert menu.notice == "notice.refused.device_is_free"
     rig.close()
@@ -92,7 +92,7 @@ def test_no_test_ticket_is_printed_while_a_cash_out_waits_for_its_ticket_number(
     rig.machine.component(ServiceDesk).device_page_data.kind_by_device_name = KINDS
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
+    menu = MenuUser(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
     assert menu.notice == "notice.refused.device_is_free"
     tickets = HostTicketInterface(rig.engine, rig.submit_event)
     tickets.assign_ticket_number("081111222233334444")
@@ -105,7 +105,7 @@ def test_no_test_ticket_is_printed_while_a_cash_out_waits_for_its_ticket_number(
 
 @pytest.mark.requirement("J-10", "J-11", "D-17")
 def test_the_hopper_test_pays_coins_behind_an_open_door_without_meters(menu):
-    rig = menu.room
+    rig = menu.rig
     menu.touch("device:hopper").enter("99")
     assert menu.notice == "notice.refused.device_is_free"
     menu.enter("3")
@@ -124,10 +124,10 @@ def test_the_hopper_test_pays_coins_behind_an_open_door_without_meters(menu):
 
 @pytest.mark.requirement("J-10", "J-11")
 def test_the_hopper_test_pays_nothing_behind_closed_doors(menu):
-    menu.room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    menu.rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu.touch("device:hopper").enter("3")
     assert menu.notice == "notice.refused.device_is_free"
-    assert menu.room.hands.payouts == []
+    assert menu.rig.hands.payouts == []
     menu.enter("three")
     assert menu.notice == "service.refused.not_offered"
 
@@ -138,7 +138,7 @@ def test_the_hopper_test_pays_nothing_behind_another_open_door(tmp_path, door):
     rig = MachineRig(tmp_path, devices=("printer", "hopper")).boot()
     rig.engine.handle(EventType.DOOR_OPENED, door=door)
     rig.machine.component(ServiceDesk).device_page_data.kind_by_device_name = KINDS
-    menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:hopper").enter("3")
+    menu = MenuUser(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:hopper").enter("3")
     assert menu.notice == "notice.refused.device_is_free"
     assert rig.hands.payouts == []
     rig.close()
@@ -146,7 +146,7 @@ def test_the_hopper_test_pays_nothing_behind_another_open_door(tmp_path, door):
 
 @pytest.mark.requirement("J-10", "J-19")
 def test_the_acceptor_test_reads_a_note_and_returns_it(menu):
-    rig = menu.room
+    rig = menu.rig
     menu.touch("device:bill").touch("take")
     rig.hands.offered[9] = Banknote(500)
     rig.engine.handle(EventType.BILL_ESCROWED, escrow=9, amount_cents=500)
@@ -176,7 +176,7 @@ def test_leaving_the_menu_ends_every_test(menu):
     assert "lamp:play" in page_data.tested_outputs
     menu.touch("back").touch("device:bill").touch("take")
     assert page_data.is_testing_acceptor
-    menu.room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="time_out")
+    menu.rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="time_out")
     assert (page_data.is_testing_acceptor, page_data.tested_outputs) == (False, frozenset())
 
 
@@ -192,7 +192,7 @@ def test_a_device_page_shows_the_devices_live_state(menu):
         device.PaperInEscrow(device="bill", escrow_number=3, content=device.Barcode("910000000000000000"))
     )
     menu.touch("device:io")
-    lines = menu.lines()
+    lines = menu.read_rows()
     assert lines["Identifies as"] == "board 3.1"
     assert [lines[name] for name in ("Main door", "Operator key", "PLAY button", "Logic door")] == [
         "On",
@@ -201,7 +201,7 @@ def test_a_device_page_shows_the_devices_live_state(menu):
         "Off",
     ]
     menu.touch("back").touch("device:bill")
-    assert "PaperInEscrow escrow_number=3 content=a ticket" in menu.lines()
+    assert "PaperInEscrow escrow_number=3 content=a ticket" in menu.read_rows()
 
 
 @pytest.mark.requirement("J-14")
@@ -224,7 +224,7 @@ def turn_point(x, y):
 
 @pytest.mark.requirement("J-14")
 def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
-    rig = menu.room
+    rig = menu.rig
     menu.touch("screen:calibrate")
     assert (menu.page.test, menu.page.pattern, menu.page.actions) == (True, "calibrate", ())
     menu.touch("crosses", build_touch_answer(turn_point))
@@ -258,14 +258,14 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
 def test_touches_away_from_the_calibration_crosses_change_nothing(menu, touches):
     menu.touch("screen:calibrate").touch("crosses", touches)
     assert menu.page.notice.value == "service.refused.touches"
-    assert not menu.room.records("touch.calibrated")
+    assert not menu.rig.records("touch.calibrated")
 
 
 @pytest.mark.requirement("J-10")
 def test_only_authorised_staff_may_run_tests(menu):
-    menu.room.engine.handle(
+    menu.rig.engine.handle(
         EventType.START_DEVICE_TEST, test="print", device="printer", person="1", persons=("1",)
     )
-    assert menu.room.notice == "refused.may_test"
-    menu.room.engine.handle(EventType.START_DEVICE_TEST, device="printer", person="3", persons=("3",))
-    assert menu.room.notice == "refused.device_is_free"
+    assert menu.rig.notice == "refused.may_test"
+    menu.rig.engine.handle(EventType.START_DEVICE_TEST, device="printer", person="3", persons=("3",))
+    assert menu.rig.notice == "refused.device_is_free"

@@ -16,7 +16,7 @@ from egm.people import Role
 from egm.profiles import profile as profiles
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig, PowerCutError
-from egm.testing.service_menu import Menu
+from egm.testing.service_menu import MenuUser
 from egm.tickets.model import TicketState
 from tools.cli import main
 
@@ -37,7 +37,7 @@ def open_one(rig):
 
 def rule(rig, amount_cents, role=Role.SUPERVISOR, dispute=None, second=None):
     """Sign in, open the dispute and decide; after a refusal the menu stays open."""
-    menu = Menu(rig).sign_in(role).touch("disputed")
+    menu = MenuUser(rig).sign_in(role).touch("disputed")
     menu.touch(f"disputed:{dispute or open_one(rig).id}").enter(str(amount_cents))
     if menu.notice:
         return menu
@@ -82,7 +82,7 @@ def test_a_ruling_out_of_bounds_or_without_permission_is_refused(rig):
     lose_bill(rig)
     assert rule(rig, 2001).notice == "service.refused.out_of_range"
     rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
-    menu = Menu(rig).sign_in(Role.ATTENDANT)
+    menu = MenuUser(rig).sign_in(Role.ATTENDANT)
     assert "disputed" not in [row.action for table in menu.page.tables for row in table.rows]
     for amount_cents, reason in ((2001, "x"), (-1, "x"), (2000, " "), (None, "x")):
         values = {"disputed": open_one(rig).id, "amount_cents": amount_cents, "reason": reason}

@@ -24,11 +24,11 @@ from egm.profiles import profile as profiles
 from egm.staff.identities import IDENTITY_FILE_NAME, IdentityRegister, compute_commitment
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import (
-    ChanceFailingDuringStep,
-    ChanceOutOfService,
+    GeneratorFailingDuringStep,
+    GeneratorOutOfService,
     MachineRig,
     PowerCutError,
-    ScriptedChance,
+    ScriptedGenerator,
     write_undeclared_entry,
 )
 from egm.tickets.desk import TicketDesk
@@ -122,7 +122,7 @@ def test_a_win_above_the_threshold_is_paid_only_against_an_identity_document(rig
     rig.insert(10000)
     rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
     rig.engine.handle(EventType.SELECT_BET, value=3)
-    rig.machine.random_service = ScriptedChance(*LANTERNS)
+    rig.machine.random_service = ScriptedGenerator(*LANTERNS)
     rig.play()
     rig.report_shown()
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -533,7 +533,7 @@ def test_no_more_credit_is_forfeited_than_there_is(rig):
 
 
 @pytest.mark.requirement("F-14", "A-28")
-@pytest.mark.parametrize("broken", [ChanceOutOfService, ChanceFailingDuringStep])
+@pytest.mark.parametrize("broken", [GeneratorOutOfService, GeneratorFailingDuringStep])
 def test_an_unrecoverable_game_is_refunded_or_resumed(tmp_path, broken):
     rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
     for mended in (True, False):
@@ -575,7 +575,7 @@ def test_the_stake_of_a_defective_machine_is_refunded_in_quebec(tmp_path, profil
     rig = make_undecided_game(tmp_path, profile)
     stake_cents = 500 - rig.credit_cents
     assert stake_cents > 0
-    rig.machine.random_service = ChanceOutOfService()
+    rig.machine.random_service = GeneratorOutOfService()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     fill_in(rig, "refund_game", **TWO, reason="the generator failed")
     assert (rig.state, rig.credit_cents) == (State.OUT_OF_SERVICE, 500)

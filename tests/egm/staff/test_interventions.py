@@ -16,7 +16,7 @@ from egm.staff.intervention_sheet import iter_sheets
 from egm.staff.keys import StaffKey
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_text
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser, translate_text
 from tools.cli import main
 
 MECHANIC = STAFF_NUMBER_BY_ROLE[Role.MECHANIC]
@@ -30,7 +30,7 @@ def rig(tmp_path):
 
 
 def intervene(rig, reason="bill jam"):
-    Menu(rig).sign_in(Role.MECHANIC).fill("intervention", reason).touch("leave")
+    MenuUser(rig).sign_in(Role.MECHANIC).open_and_fill_form("intervention", reason).touch("leave")
     report_seen(rig)
 
 
@@ -41,13 +41,13 @@ def report_seen(rig):
 
 
 def finish(rig, *values):
-    Menu(rig).sign_in(Role.MECHANIC).fill("intervention_end", *values)
-    return Menu(rig)
+    MenuUser(rig).sign_in(Role.MECHANIC).open_and_fill_form("intervention_end", *values)
+    return MenuUser(rig)
 
 
 def clear(rig):
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    Menu(rig).identify(Role.SUPERVISOR)
+    MenuUser(rig).identify(Role.SUPERVISOR)
 
 
 @pytest.mark.requirement("J-06:b", "E-12", "K-13", "J-07", "J-15:b")
@@ -73,7 +73,7 @@ def test_an_identified_mechanic_opens_the_machine_and_the_sheet_is_complete(rig)
 
 @pytest.mark.requirement("J-06:b", "J-06:c", "K-13")
 def test_a_door_counts_as_identified_once_the_monitoring_system_has_read_the_mechanic(rig):
-    menu = Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "bill jam")
+    menu = MenuUser(rig).sign_in(Role.MECHANIC).open_and_fill_form("intervention", "bill jam")
     assert rig.notice == "intervention_announced"
     menu.touch("leave")
     rig.engine.handle(EventType.INTERVENTION_READ_BY_MONITORING, id="intervention-of-yesterday")
@@ -88,7 +88,7 @@ def test_a_door_counts_as_identified_once_the_monitoring_system_has_read_the_mec
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert rig.machine.active_faults == {}
     finish(rig, "done", "").touch("leave")
-    Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "again").touch("leave")
+    MenuUser(rig).sign_in(Role.MECHANIC).open_and_fill_form("intervention", "again").touch("leave")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")  # readings of the last intervention do not count
     assert rig.machine.active_faults["unidentified_opening"]["detail"] == "main"
 
@@ -102,12 +102,12 @@ def test_a_bill_box_and_a_base_open_at_a_collection_only(rig, door):
     rig.engine.handle(EventType.DOOR_CLOSED, door=door)
     clear(rig)
     finish(rig, "nothing", "").touch("leave")
-    Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
+    MenuUser(rig).sign_in(Role.SUPERVISOR).open_and_fill_form("collection", "weekly").touch("leave")
     report_seen(rig)
     rig.engine.handle(EventType.DOOR_OPENED, door=door)
     rig.engine.handle(EventType.DOOR_CLOSED, door=door)
     assert rig.machine.active_faults == {}
-    Menu(rig).sign_in(Role.SUPERVISOR).fill("collection_end", "box 7 taken")
+    MenuUser(rig).sign_in(Role.SUPERVISOR).open_and_fill_form("collection_end", "box 7 taken")
     assert [sheet.kind for sheet in iter_sheets(rig.journal.entries(), FEATURES.entry_declarations)] == [
         "repair",
         "collection",
@@ -125,7 +125,7 @@ def test_a_removed_bill_box_counts_as_an_opening_whatever_its_door_reports(rig):
     gone(EventType.FAULT_CLEARED)
     clear(rig)
     finish(rig, "nothing", "").touch("leave")
-    Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
+    MenuUser(rig).sign_in(Role.SUPERVISOR).open_and_fill_form("collection", "weekly").touch("leave")
     report_seen(rig)
     gone(EventType.FAULT_RAISED)
     assert "unidentified_opening" not in rig.machine.active_faults
@@ -133,25 +133,25 @@ def test_a_removed_bill_box_counts_as_an_opening_whatever_its_door_reports(rig):
 
 @pytest.mark.requirement("J-05")
 def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(rig, tmp_path):
-    menu = Menu(rig).sign_in(Role.SUPERVISOR)
-    menu.fill("base_out", "S-7", "lock 41", "H. Main", "hinge bent")
+    menu = MenuUser(rig).sign_in(Role.SUPERVISOR)
+    menu.open_and_fill_form("base_out", "S-7", "lock 41", "H. Main", "hinge bent")
     assert menu.notice == "notice.refused.somebody_is_at_work"
-    menu.home().fill("collection", "weekly")
+    menu.home().open_and_fill_form("collection", "weekly")
     report_seen(rig)
-    menu.home().fill("base_out", "S-7", "lock 41", "H. Main", "hinge bent")
+    menu.home().open_and_fill_form("base_out", "S-7", "lock 41", "H. Main", "hinge bent")
     (handed,) = rig.records("base.withdrawn")
     assert (handed["lock"], handed["cashier"], handed["person"]) == (
         "lock 41",
         "H. Main",
         STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR],
     )
-    menu.home().fill("collection_end", "base taken out").touch("leave")
+    menu.home().open_and_fill_form("collection_end", "base taken out").touch("leave")
     assert (rig.state, set(list_disabling_sources(rig.machine))) == (State.OUT_OF_SERVICE, {"base"})
     rig.close()
     restarted = MachineRig(tmp_path, profile="monaco").boot()  # nor does a restart give it back
     assert restarted.state is State.OUT_OF_SERVICE
-    menu = Menu(restarted).sign_in(Role.SUPERVISOR).fill("collection", "new base")
-    menu.home().fill("base_in", "S-7", "lock 42", "H. Main")
+    menu = MenuUser(restarted).sign_in(Role.SUPERVISOR).open_and_fill_form("collection", "new base")
+    menu.home().open_and_fill_form("base_in", "S-7", "lock 42", "H. Main")
     (returned,) = restarted.records("base.returned")
     assert (returned["base"], returned["lock"], returned["cashier"]) == ("S-7", "lock 42", "H. Main")
     lines = list(iter_register_lines(STAFF_REGISTERS["bases"], restarted.journal.entries()))
@@ -159,7 +159,7 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(rig
         ("base.withdrawn", "S-7", "lock 41", "H. Main"),
         ("base.returned", "S-7", "lock 42", "H. Main"),
     ]
-    menu.home().fill("collection_end", "base in place").touch("leave")
+    menu.home().open_and_fill_form("collection_end", "base in place").touch("leave")
     assert restarted.state is State.IDLE
     first, second = iter_sheets(restarted.journal.entries(), FEATURES.entry_declarations)
     assert "base.withdrawn" in {line.event_and_subject for line in first.lines}
@@ -171,7 +171,7 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(rig
 @pytest.mark.parametrize("role", [Role.ATTENDANT, Role.SUPERVISOR, Role.MANAGER, Role.INSPECTOR])
 def test_a_door_is_opened_by_nobody_but_a_mechanic(rig, role):
     """Other staff are not offered the form, and a message that bypasses the menu is refused too."""
-    menu = Menu(rig).sign_in(role)
+    menu = MenuUser(rig).sign_in(role)
     assert "form:intervention" not in menu.collect_all_actions()
     person = {"person": STAFF_NUMBER_BY_ROLE[role], "persons": (STAFF_NUMBER_BY_ROLE[role],)}
     forged = {"form": "intervention", "kind": "repair", "reason": "x", **person}
@@ -192,7 +192,7 @@ def test_a_door_opened_by_an_unidentified_person_raises_its_own_alarm(rig, door,
     assert rig.state is State.TILT
     assert rig.machine.active_faults["unidentified_opening"]["detail"] == door
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    Menu(rig).identify(Role.SUPERVISOR)
+    MenuUser(rig).identify(Role.SUPERVISOR)
     assert rig.state is State.IDLE
 
 
@@ -205,7 +205,7 @@ def test_the_printers_housing_opened_by_an_unidentified_person_raises_an_alarm(r
 @pytest.mark.requirement("E-12", "J-04")
 @pytest.mark.parametrize(("door", "is_alarm"), [("cash_box", False), ("main", False), ("logic", True)])
 def test_a_collector_is_identified_for_the_money_doors_only(rig, door, is_alarm):
-    Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
+    MenuUser(rig).sign_in(Role.SUPERVISOR).open_and_fill_form("collection", "weekly").touch("leave")
     report_seen(rig)
     rig.engine.handle(EventType.DOOR_OPENED, door=door)
     assert ("unidentified_opening" in rig.machine.active_faults) is is_alarm
@@ -221,14 +221,14 @@ def test_without_the_profiles_rule_doors_need_no_identification(tmp_path):
 
 @pytest.mark.requirement("J-16", "J-07")
 def test_an_intervention_needs_permission_and_ends_behind_closed_doors(rig, tmp_path):
-    menu = Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "check")
+    menu = MenuUser(rig).sign_in(Role.MECHANIC).open_and_fill_form("intervention", "check")
     report_seen(rig)
-    menu.fill("intervention", "again")
+    menu.open_and_fill_form("intervention", "again")
     assert menu.notice == "notice.refused.no_intervention_is_open"
     menu.touch("leave")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     menu.sign_in(Role.MECHANIC).touch("form:intervention_end")
-    menu.complete("nothing", "")
+    menu.fill_open_form("nothing", "")
     assert menu.notice == "notice.refused.every_door_is_closed"
     rig.close()
     restarted = MachineRig(
@@ -239,7 +239,9 @@ def test_an_intervention_needs_permission_and_ends_behind_closed_doors(rig, tmp_
     forged = {"form": "intervention_end", "kind": "repair", "work": "x", "person": "1", "persons": ("1",)}
     restarted.engine.handle(EventType.INTERVENTION_CLOSED, **forged)
     assert restarted.notice == "refused.authorised"
-    Menu(restarted).sign_in(Role.MECHANIC).fill("intervention_end", "done", "").touch("leave")
+    MenuUser(restarted).sign_in(Role.MECHANIC).open_and_fill_form("intervention_end", "done", "").touch(
+        "leave"
+    )
     assert restarted.state is State.IDLE
     assert (
         next(iter_sheets(restarted.journal.entries(), FEATURES.entry_declarations))
@@ -267,12 +269,12 @@ def test_the_access_log_shows_each_step_of_an_intervention(rig):
 @pytest.mark.requirement("J-07", "E-12")
 def test_a_sheet_and_the_logs_list_work_that_is_signed_by_name_in_a_form(rig, tmp_path):
     intervene(rig)
-    Menu(rig).sign_in(Role.SUPERVISOR).fill("machine_check", "seal whole").touch("leave")
+    MenuUser(rig).sign_in(Role.SUPERVISOR).open_and_fill_form("machine_check", "seal whole").touch("leave")
     finish(rig, "belt replaced", "").touch("leave")
     (sheet,) = iter_sheets(rig.journal.entries(), FEATURES.entry_declarations)
     signers = (STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR],)
     assert [line.authors for line in sheet.lines if line.event_and_subject == "machine.checked"] == [signers]
-    rows = Menu(rig).sign_in(Role.INSPECTOR).touch("log.events").page.tables[0].rows
+    rows = MenuUser(rig).sign_in(Role.INSPECTOR).touch("log.events").page.tables[0].rows
     shown = {translate_text(row.cells[1], "en"): translate_text(row.cells[-1], "en") for row in rows}
     assert shown["Last game and accounts checked"] == STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR]
     rig.close()
@@ -325,7 +327,7 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
     menu = finish(rig, "cleaned", "")
     name = next(iter_sheets(rig.journal.entries(), FEATURES.entry_declarations)).id
     menu.home().touch("interventions").touch(name)
-    shown = menu.lines()
+    shown = menu.read_rows()
     assert (shown["Doors opened"], shown["Machine"], shown["Person"]) == (
         "Main door",
         "7  (TEST-1)",

@@ -26,7 +26,7 @@ from egm.staff.form import FieldKind
 from egm.staff.inventory import INVENTORY_ENTRY_KIND, read_technical_sheet, record_inventory_change
 from egm.staff.keys import StaffKey
 from egm.testing.machine import DEFAULT_GAME_ID, MachineRig, StoppedClock
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_text
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser, translate_text
 from egm.verify.certificate import Certificate
 from meters import Journal, JournalDamaged
 from paytables.definition import read_source
@@ -151,10 +151,10 @@ def test_the_venue_has_one_list_of_all_its_bases_and_machines(tmp_path):
 
     first, first_part = make_machine("first", "B-12")
     second, two = make_machine("second", "B-13", serial="TEST-2", number="8")
-    menu = Menu(second).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
+    menu = MenuUser(second).sign_in(Role.SUPERVISOR).open_and_fill_form("collection", "weekly")
     opened = second.machine.memory.get(StaffKey.INTERVENTION)
     second.engine.handle(EventType.INTERVENTION_READ_BY_MONITORING, id=opened["id"])
-    menu.home().fill("base_out", "B-13", "lock 41", "H. Main", "hinge bent").touch("leave")
+    menu.home().open_and_fill_form("base_out", "B-13", "lock 41", "H. Main", "hinge bent").touch("leave")
     first.close()
     second.close()
 
@@ -190,11 +190,11 @@ def test_the_venue_has_one_list_of_all_its_bases_and_machines(tmp_path):
 def test_a_returned_base_is_in_place_in_the_list_of_bases(tmp_path):
     rig = MachineRig(tmp_path / "state", profile="monaco").boot()
     record_inventory_change(rig.machine, inventory(tmp_path))
-    menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
+    menu = MenuUser(rig).sign_in(Role.SUPERVISOR).open_and_fill_form("collection", "weekly")
     opened = rig.machine.memory.get(StaffKey.INTERVENTION)
     rig.engine.handle(EventType.INTERVENTION_READ_BY_MONITORING, id=opened["id"])
-    menu.home().fill("base_out", "B-12", "lock 41", "H. Main", "hinge bent")
-    menu.home().fill("base_in", "B-12", "lock 42", "H. Main").touch("leave")
+    menu.home().open_and_fill_form("base_out", "B-12", "lock 41", "H. Main", "hinge bent")
+    menu.home().open_and_fill_form("base_in", "B-12", "lock 42", "H. Main").touch("leave")
     rig.close()
     house = CliRunner().invoke(main, ["inventory", "house", str(tmp_path / "state"), "--json"])
     (machine,) = json.loads(house.output)
@@ -208,7 +208,7 @@ def test_a_missing_photograph_is_named(rig, tmp_path):
 
 @pytest.mark.requirement("Q-10:a", "Q-10:b", "Q-10:c", "J-12")
 def test_the_sheet_is_shown_and_exported_twice(rig, tmp_path):
-    menu = Menu(rig).sign_in(Role.INSPECTOR).touch("inventory")
+    menu = MenuUser(rig).sign_in(Role.INSPECTOR).touch("inventory")
     characteristics = {
         "Kind": "upright",
         "Manufacturer": "Works",
@@ -222,7 +222,7 @@ def test_the_sheet_is_shown_and_exported_twice(rig, tmp_path):
         "Photograph": f"machine.jpg {hashlib.sha256(b'a picture').hexdigest()}",
         "Jurisdiction rules": "generic",
     }
-    assert characteristics.items() <= menu.lines().items()
+    assert characteristics.items() <= menu.read_rows().items()
     rig.close()
 
     def egm(*words):
@@ -433,8 +433,8 @@ def test_no_menu_option_or_host_changes_the_machines_identity(rig, tmp_path):
     with pytest.raises(EventError, match=r"disabled: (serial|operator_number|machine|identity) is"):
         rig.engine.handle(EventType.MACHINE_DISABLED, source="host:main", reason="x", **forged)
     rig.engine.handle(EventType.MACHINE_DISABLED, source="host:main", reason="x")
-    menu = Menu(rig).sign_in(Role.MANAGER)
-    menu.fill("release")
+    menu = MenuUser(rig).sign_in(Role.MANAGER)
+    menu.open_and_fill_form("release")
     number = STAFF_NUMBER_BY_ROLE[Role.MANAGER]
     both = {"person": number, "persons": (number, STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR])}
     for row in SERVICE_MENU.forms:  # a form's event carries its own fields and no others

@@ -6,13 +6,13 @@ from egm.kernel.events import EventType
 from egm.people import Role
 from egm.staff.service.manual import MANUAL_CHAPTERS, list_fault_codes
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu, list_enabled_actions, translate_text
+from egm.testing.service_menu import MenuUser, list_enabled_actions, translate_text
 
 
 @pytest.fixture
 def menu(tmp_path):
     rig = MachineRig(tmp_path).boot()
-    yield Menu(rig)
+    yield MenuUser(rig)
     rig.close()
 
 
@@ -22,7 +22,7 @@ def test_everybody_who_signs_in_can_look_up_every_fault(menu):
     assert len(list_enabled_actions(menu.page)) == len(list_fault_codes()) + 2  # the way back, and the search
     assert menu.page.prompt.kind == "find"
     for row_number, code in enumerate(list_fault_codes()):
-        shown = menu.touch(str(row_number)).lines()
+        shown = menu.touch(str(row_number)).read_rows()
         assert shown["Code"] == code
         assert len(shown["What it means and what to do"]) > 15
         assert len({translate_text(row.cells[1], "fr") for row in menu.page.tables[0].rows}) == 5
@@ -33,12 +33,12 @@ def test_everybody_who_signs_in_can_look_up_every_fault(menu):
 def test_active_faults_are_on_the_first_page_with_their_remedy(menu):
     menu.sign_in(Role.ATTENDANT).touch("manual")
     assert not [action for action in list_enabled_actions(menu.page) if ":" in action]
-    menu.room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_out")
+    menu.rig.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_out")
     assert [translate_text(row.cells[0], "en") for row in menu.page.tables[0].rows] == [
         "Printer: out of paper"
     ]
     menu.touch(menu.page.tables[0].rows[0].action)
-    assert menu.lines()["What it means and what to do"].startswith("Load paper.")
+    assert menu.read_rows()["What it means and what to do"].startswith("Load paper.")
 
 
 @pytest.mark.parametrize("stride", [4, pytest.param(1, marks=pytest.mark.slow)])

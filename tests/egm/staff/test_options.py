@@ -15,8 +15,8 @@ from egm.staff.events import OptionsForm
 from egm.staff.forms import OPTION_FORMS
 from egm.staff.options import AMOUNT_OPTIONS
 from egm.staff.records import OperatorOptions, OptionValues
-from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
+from egm.testing.machine import MachineRig, ScriptedGenerator, write_undeclared_entry
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser
 
 GAMES = ("maple-classic", "comet-respin")
 
@@ -29,23 +29,23 @@ def room_of(folder, **options):
 def menu(tmp_path):
     rig = room_of(tmp_path)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("options")
+    menu = MenuUser(rig).sign_in(Role.TECHNICIAN).touch("options")
     yield menu
     rig.close()
 
 
 @pytest.mark.requirement("E-11", "O-03")
 def test_a_disabled_game_is_gone_after_the_next_start_and_the_person_is_recorded(menu, tmp_path):
-    menu.touch("game:maple-classic").touch("game").complete("no")
+    menu.touch("game:maple-classic").touch("game").fill_open_form("no")
     assert menu.notice == "service.done"
-    (changed,) = menu.room.records("options.changed")
+    (changed,) = menu.rig.records("options.changed")
     assert (changed["game"], changed["on"]) == ("maple-classic", "no")
     assert (changed["person"], changed["persons"]) == (STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN],) * 1 + (
         [STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN]],
     )
     assert (changed["before"]["off"], changed["after"]["off"]) == ([], ["maple-classic"])
     assert set(menu.machine.games) == set(GAMES)
-    menu.room.close()
+    menu.rig.close()
     restarted = room_of(tmp_path)
     assert set(restarted.machine.games) == {"comet-respin"}
     assert restarted.machine.selection.game_id == "comet-respin"
@@ -56,17 +56,17 @@ def test_a_disabled_game_is_gone_after_the_next_start_and_the_person_is_recorded
 @pytest.mark.requirement("O-05", "E-11")
 def test_a_disabled_denomination_cannot_be_chosen_and_credits_keep_their_value(menu, tmp_path):
     first, *others = menu.machine.component(InstalledGames).denominations_cents["maple-classic"]
-    menu.room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    menu.touch("game:maple-classic").touch("denomination").complete(str(first), "no")
+    menu.rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    menu.touch("game:maple-classic").touch("denomination").fill_open_form(str(first), "no")
     assert menu.notice == "notice.refused.machine_is_open"
-    menu.room.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu.touch("denomination").complete(str(first), "no")
-    (changed,) = menu.room.records("options.changed")
+    menu.rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu.touch("denomination").fill_open_form(str(first), "no")
+    (changed,) = menu.rig.records("options.changed")
     assert (changed["person"], changed["before"] == changed["after"]) == (
         STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN],
         False,
     )
-    menu.room.close()
+    menu.rig.close()
     restarted = room_of(tmp_path)
     assert restarted.machine.denominations_cents["maple-classic"] == tuple(others)
     assert restarted.machine.selection.denomination_cents in others
@@ -82,11 +82,11 @@ def test_a_disabled_denomination_cannot_be_chosen_and_credits_keep_their_value(m
 def test_no_option_changes_with_credits_or_a_game_in_progress(tmp_path):
     rig = room_of(tmp_path).insert(2000)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("options")
+    menu = MenuUser(rig).sign_in(Role.TECHNICIAN).touch("options")
     menu.touch("bet_limit")
     icons = [row.icon for table in menu.page.tables for row in table.rows]
     assert icons == ["good", "warning", "good"]  # the door is open; something is owed; no tournament
-    menu.complete("500")
+    menu.fill_open_form("500")
     assert menu.notice == "notice.refused.nothing_is_owed"
     assert rig.records("options.changed") == []
     rig.close()
@@ -100,8 +100,10 @@ def test_no_option_changes_while_a_bet_stands_on_a_table(tmp_path, position):
     for number in (1, 2):
         where = Position(number, 2)
         beside = rigs[0] if rigs else None
-        chance = ScriptedChance(3, 4)
-        rig = MachineRig(tmp_path, games=("quebec-craps",), position=where, first_rig=beside, chance=chance)
+        generator = ScriptedGenerator(3, 4)
+        rig = MachineRig(
+            tmp_path, games=("quebec-craps",), position=where, first_rig=beside, generator=generator
+        )
         rigs.append(rig.boot())
     player = rigs[position - 1].insert(500)
     player.engine.handle(EventType.SELECT_BET, value=20, options={"bets": {"pass": 20}})
@@ -109,8 +111,8 @@ def test_no_option_changes_while_a_bet_stands_on_a_table(tmp_path, position):
     player.report_shown()
     assert (player.credit_cents, player.state) == (0, State.IDLE)
     rigs[0].engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(rigs[0]).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit")
-    menu.complete("500")
+    menu = MenuUser(rigs[0]).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit")
+    menu.fill_open_form("500")
     assert menu.notice == "notice.refused.nothing_is_owed"
     rigs[0].close()
 
@@ -125,8 +127,8 @@ def test_no_option_changes_during_the_game_for_the_last_credits(tmp_path):
     player.play()
     assert (player.credit_cents, player.state) == (0, State.PLAYING)
     technician.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(technician).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit")
-    menu.complete("500")
+    menu = MenuUser(technician).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit")
+    menu.fill_open_form("500")
     assert menu.notice == "notice.refused.nothing_is_owed"
     assert technician.records("options.changed") == []
     technician.close()
@@ -135,9 +137,11 @@ def test_no_option_changes_during_the_game_for_the_last_credits(tmp_path):
 @pytest.mark.requirement("A-22", "O-07")
 def test_no_option_changes_while_a_hand_pay_waits(tmp_path):
     """A jackpot paid by hand is never credit; with the last credits wagered, only the hand-pay is owed."""
-    chance = ScriptedChance(11, 11, 12)  # three lanterns
+    generator = ScriptedGenerator(11, 11, 12)  # three lanterns
     technician = MachineRig(tmp_path, games=GAMES, position=Position(1, 2)).boot()
-    player = MachineRig(tmp_path, games=GAMES, position=Position(2, 2), first_rig=technician, chance=chance)
+    player = MachineRig(
+        tmp_path, games=GAMES, position=Position(2, 2), first_rig=technician, generator=generator
+    )
     player.boot().insert(100).insert(100).insert(100)
     player.engine.handle(EventType.SELECT_DENOMINATION, value=100)
     player.engine.handle(EventType.SELECT_BET, value=3)
@@ -145,21 +149,21 @@ def test_no_option_changes_while_a_hand_pay_waits(tmp_path):
     player.report_shown()
     assert (technician.journal.credits_cents(), player.state) == (0, State.HANDPAY)
     technician.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(technician).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit")
-    menu.complete("500")
+    menu = MenuUser(technician).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit")
+    menu.fill_open_form("500")
     assert menu.notice == "notice.refused.nothing_is_owed"
     technician.close()
 
 
 @pytest.mark.requirement("C-04", "E-11")
 def test_an_operators_bet_limit_only_lowers_the_profiles(menu, tmp_path):
-    menu.touch("bet_limit").complete("10")
-    (changed,) = menu.room.records("options.changed")
+    menu.touch("bet_limit").fill_open_form("10")
+    (changed,) = menu.rig.records("options.changed")
     assert (changed["person"], changed["after"]["bet_limit_cents"]) == (
         STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN],
         10,
     )
-    menu.room.close()
+    menu.rig.close()
     restarted = room_of(tmp_path)
     assert restarted.machine.profile.play.bet_max_cents == 10
     restarted.engine.handle(EventType.DOOR_CLOSED, door="main")
@@ -168,7 +172,13 @@ def test_an_operators_bet_limit_only_lowers_the_profiles(menu, tmp_path):
     )
     assert restarted.notice == "refused.bet_is_offered"
     restarted.engine.handle(EventType.DOOR_OPENED, door="main")
-    wide = Menu(restarted).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit").complete("99999999")
+    wide = (
+        MenuUser(restarted)
+        .sign_in(Role.TECHNICIAN)
+        .touch("options")
+        .touch("bet_limit")
+        .fill_open_form("99999999")
+    )
     assert wide.notice == "service.done"
     restarted.close()
     last = room_of(tmp_path)
@@ -177,8 +187,8 @@ def test_an_operators_bet_limit_only_lowers_the_profiles(menu, tmp_path):
 
 
 def test_the_last_game_and_denomination_cannot_be_disabled(menu):
-    menu.touch("game:maple-classic").touch("game").complete("no")
-    menu.touch("back").touch("game:comet-respin").touch("game").complete("no")
+    menu.touch("game:maple-classic").touch("game").fill_open_form("no")
+    menu.touch("back").touch("game:comet-respin").touch("game").fill_open_form("no")
     assert menu.notice == "notice.refused.option_is_sound"
     menu.touch("denomination")
     menu.enter("7")
@@ -190,9 +200,9 @@ def test_the_last_game_and_denomination_cannot_be_disabled(menu):
 
 
 def test_a_game_in_progress_is_finished_despite_new_options(menu, tmp_path):
-    menu.touch("game:maple-classic").touch("game").complete("no")
+    menu.touch("game:maple-classic").touch("game").fill_open_form("no")
     menu.home().touch("leave")
-    rig = menu.room
+    rig = menu.rig
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     rig.insert(500)
     rig.play()
@@ -206,13 +216,13 @@ def test_a_game_in_progress_is_finished_despite_new_options(menu, tmp_path):
 
 @pytest.mark.requirement("C-04")
 def test_a_bet_below_the_operators_minimum_is_refused_and_moves_no_meter(menu, tmp_path):
-    menu.touch("bet_minimum").complete("99999999")
+    menu.touch("bet_minimum").fill_open_form("99999999")
     assert menu.notice == "notice.refused.option_is_sound"
     credit_cents = menu.machine.component(InstalledGames).denominations_cents["maple-classic"][0]
     least_cents = 2 * credit_cents + 1
-    menu.touch("bet_minimum").complete(str(least_cents))
+    menu.touch("bet_minimum").fill_open_form(str(least_cents))
     assert menu.notice == "service.done"
-    menu.room.close()
+    menu.rig.close()
     restarted = room_of(tmp_path)
     restarted.engine.handle(EventType.DOOR_CLOSED, door="main")
     restarted.insert(2000)
@@ -242,11 +252,11 @@ def test_an_operators_minimum_bet_only_raises_the_profiles(least_cents, in_force
 @pytest.mark.requirement("J-08", "A-22")
 def test_two_people_prove_identity_and_permission_where_the_jurisdiction_requires_two(tmp_path):
     rig = MachineRig(tmp_path, profile="monaco", games=GAMES).boot()
-    mechanic = Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "new game")
+    mechanic = MenuUser(rig).sign_in(Role.MECHANIC).open_and_fill_form("intervention", "new game")
     mechanic.touch("leave")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("options").touch("game:comet-respin").touch("game")
-    menu.complete("no")
+    menu = MenuUser(rig).sign_in(Role.TECHNICIAN).touch("options").touch("game:comet-respin").touch("game")
+    menu.fill_open_form("no")
     assert menu.page.title.value == "service.second_person"
     menu.identify(Role.TECHNICIAN)
     assert menu.notice == "service.refused.same_person"
@@ -271,9 +281,9 @@ def test_two_people_prove_identity_and_permission_where_the_jurisdiction_require
 
 
 def test_a_restart_is_requested_by_a_named_person(menu):
-    menu.home().fill("restart")
+    menu.home().open_and_fill_form("restart")
     assert menu.machine.component(ServiceDesk).is_restart_requested
-    assert menu.room.records("machine.restart") == [{"person": STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN]}]
+    assert menu.rig.records("machine.restart") == [{"person": STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN]}]
 
 
 @pytest.mark.not_audited

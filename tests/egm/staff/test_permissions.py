@@ -15,7 +15,7 @@ from egm.people import Role
 from egm.people.roles import find_permissions
 from egm.staff.form import FieldKind
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser
 
 MENU = build_menu(FEATURES)
 A, S, X, T, M = Role.ATTENDANT, Role.SUPERVISOR, Role.MECHANIC, Role.TECHNICIAN, Role.MANAGER
@@ -82,7 +82,7 @@ def offered(tmp_path_factory):
     found = {}
     for role in Role:
         rig = MachineRig(tmp_path_factory.mktemp(role.value), profile="monaco").boot()
-        found[role] = Menu(rig).sign_in(role).collect_all_actions()
+        found[role] = MenuUser(rig).sign_in(role).collect_all_actions()
         rig.close()
     return found
 
@@ -123,7 +123,7 @@ def test_a_page_with_forms_is_offered_to_its_roles(offered, name):
 )
 def test_without_permission_a_form_is_refused_even_past_the_menu(tmp_path, name, role):
     rig = MachineRig(tmp_path, profile="monaco").boot().insert(500)
-    Menu(rig).sign_in(role)
+    MenuUser(rig).sign_in(role)
     (form,) = (form for form in MENU.forms if form.id == name)
     numbers = {FieldKind.NUMBER, FieldKind.AMOUNT}
     values = {field.name: 700 if field.kind in numbers else "x" for field in form.fields}
@@ -151,7 +151,7 @@ def test_an_inspector_only_reads(offered, tmp_path):
     others = {action for role in Role for action in offered[role]} - reading
     assert {"form:hold", "form:clock", "form:handpay", "options", "link", "disputed", "devices"} <= others
     rig = MachineRig(tmp_path, profile="monaco").boot().insert(500)
-    menu = Menu(rig).sign_in(Role.INSPECTOR)
+    menu = MenuUser(rig).sign_in(Role.INSPECTOR)
     home, before = menu.page.title, rig.journal.meters().values
     for action in sorted(others):
         menu.touch(action, page=menu.page.id)

@@ -29,11 +29,11 @@ from egm.staff.service.form_filling import FormFillingPage
 from egm.staff.service.menu import MENU_SECTIONS
 from egm.staff.service.sign_in import reload_staff_roster
 from egm.staff.service.timeout import create_service_menu_timeout
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from egm.testing.service_menu import (
     MAIN_MENU_TITLE_KEYS,
     STAFF_NUMBER_BY_ROLE,
-    Menu,
+    MenuUser,
     build_pin,
     create_roster,
     list_enabled_actions,
@@ -44,40 +44,40 @@ from tools.cli.staff import authenticate
 @pytest.fixture
 def menu(tmp_path):
     rig = MachineRig(tmp_path).boot().insert(2000)
-    yield Menu(rig)
+    yield MenuUser(rig)
     rig.close()
 
 
 def list_entry_kinds(menu, *, after=0):
-    return [entry.kind for entry in menu.room.journal.entries(after_sequence=after)]
+    return [entry.kind for entry in menu.rig.journal.entries(after_sequence=after)]
 
 
 @pytest.mark.requirement("J-16")
 def test_number_and_pin_open_the_menu_and_the_person_is_recorded(menu):
-    before = menu.room.journal.sequence
+    before = menu.rig.journal.sequence
     menu.open()
-    assert menu.room.state is State.SERVICE_MENU
+    assert menu.rig.state is State.SERVICE_MENU
     assert menu.page.person is None
     menu.identify(Role.SUPERVISOR)
     assert menu.page.title.value == "service.menu.title"
     menu.touch("leave")
     assert not menu.is_open
-    assert menu.room.state is State.IDLE
+    assert menu.rig.state is State.IDLE
     enrolled = ["staff.added"] * len(Role)  # the first sign-in records the roster
     assert list_entry_kinds(menu, after=before) == ["menu.asked", *enrolled, "menu.entered", "menu.left"]
     number = STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR]
-    assert menu.room.records("menu.entered") == [{"menu": "operator", "person": number, "role": "supervisor"}]
-    assert menu.room.records("menu.left") == [{"menu": "operator", "person": number, "why": "left"}]
+    assert menu.rig.records("menu.entered") == [{"menu": "operator", "person": number, "role": "supervisor"}]
+    assert menu.rig.records("menu.left") == [{"menu": "operator", "person": number, "why": "left"}]
 
 
 def test_a_form_with_entries_is_left_only_on_the_second_press(menu):
     """Regression: the menu key (F10) closed a filled-in form at once."""
 
     def press_menu_key():
-        menu.room.engine.handle(EventType.ANSWER_SERVICE_PAGE, value="leave", options={"page": menu.page.id})
+        menu.rig.engine.handle(EventType.ANSWER_SERVICE_PAGE, value="leave", options={"page": menu.page.id})
 
     menu.sign_in(Role.MECHANIC).touch("form:intervention").enter("belt slips")
-    before = menu.room.journal.sequence
+    before = menu.rig.journal.sequence
     press_menu_key()
     assert menu.notice == "service.unconfirmed"
     assert not menu.page.unconfirmed
@@ -116,38 +116,40 @@ def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_pa
         assert menu.notice == f"service.refused.{expected}"
     menu.identify(Role.MECHANIC)
     assert menu.notice == "service.refused.locked"
-    assert [r["tries"] for r in menu.room.records("sign_in.refused") if r["why"] == "wrong"] == [1, 2]
-    assert [r["tries"] for r in menu.room.records("sign_in.locked")] == [3]
-    menu.room.close()
-    restarted = Menu(MachineRig(tmp_path).boot()).open()
+    assert [r["tries"] for r in menu.rig.records("sign_in.refused") if r["why"] == "wrong"] == [1, 2]
+    assert [r["tries"] for r in menu.rig.records("sign_in.locked")] == [3]
+    menu.rig.close()
+    restarted = MenuUser(MachineRig(tmp_path).boot()).open()
     restarted.identify(Role.MECHANIC)
     assert restarted.notice == "service.refused.locked"
     restarted.identify(Role.SUPERVISOR)  # another number is not locked with it
     assert restarted.page.person is not None
     restarted.touch("leave")
-    seconds = restarted.room.profile.staff.pin_lock_minutes * 60
-    restarted.room.clock.wall += timedelta(days=365)  # setting the clock on opens nothing
+    seconds = restarted.rig.profile.staff.pin_lock_minutes * 60
+    restarted.rig.clock.wall += timedelta(days=365)  # setting the clock on opens nothing
     restarted.open()
     restarted.identify(Role.MECHANIC)
     assert restarted.notice == "service.refused.locked"
-    restarted.room.clock.pass_seconds(seconds - 1)
-    restarted.room.close()
-    restarted = Menu(MachineRig(tmp_path).boot()).open()  # the entries of an unfinished attempt are discarded
-    restarted.room.clock.pass_seconds(seconds - 1)
+    restarted.rig.clock.pass_seconds(seconds - 1)
+    restarted.rig.close()
+    restarted = MenuUser(
+        MachineRig(tmp_path).boot()
+    ).open()  # the entries of an unfinished attempt are discarded
+    restarted.rig.clock.pass_seconds(seconds - 1)
     restarted.identify(Role.MECHANIC)
     assert restarted.notice == "service.refused.locked"
-    restarted.room.clock.pass_seconds(1)
+    restarted.rig.clock.pass_seconds(1)
     restarted.identify(Role.MECHANIC)
     assert restarted.page.person is not None
-    assert restarted.room.journal.states(StaffKey.WRONG_PINS) == {}
-    restarted.room.close()
+    assert restarted.rig.journal.states(StaffKey.WRONG_PINS) == {}
+    restarted.rig.close()
 
 
 def sign_in_at_terminal(menu, role, pin, monkeypatch):
     """Return a terminal's reply to a PIN on this machine: a name, or the reason for a refusal."""
     monkeypatch.setattr("click.prompt", lambda *_, **__: pin)
     try:
-        return authenticate(menu.room.machine.component(Roster), STAFF_NUMBER_BY_ROLE[role]).name
+        return authenticate(menu.rig.machine.component(Roster), STAFF_NUMBER_BY_ROLE[role]).name
     except click.ClickException as error:
         return error.message
 
@@ -183,7 +185,7 @@ def test_wrong_pins_at_the_machine_and_at_terminals_are_counted_together(menu, m
     )
     menu.identify(Role.SUPERVISOR)  # another number is not locked with it
     assert menu.page.person is not None, menu.notice
-    assert [r["why"] for r in menu.room.records("sign_in.refused")].count("terminal") == 2, (
+    assert [r["why"] for r in menu.rig.records("sign_in.refused")].count("terminal") == 2, (
         "each typed there, once"
     )
 
@@ -198,9 +200,9 @@ def test_after_a_wrong_pin_no_field_shows_typed_characters(menu):
     menu.touch("back")
     assert (menu.page.prompt.kind, menu.page.notice) == ("digits", None)
     menu.touch("back")
-    assert (menu.is_open, menu.room.state) == (False, State.IDLE)
+    assert (menu.is_open, menu.rig.state) == (False, State.IDLE)
     menu.open().enter(STAFF_NUMBER_BY_ROLE[Role.MECHANIC]).touch("leave", page=menu.page.id)
-    assert (menu.is_open, menu.room.state) == (False, State.IDLE)
+    assert (menu.is_open, menu.rig.state) == (False, State.IDLE)
 
 
 @pytest.mark.requirement("J-16")
@@ -209,7 +211,7 @@ def test_wrong_pins_at_the_screen_lock_the_number_only_there(tmp_path):
     profile_file = tmp_path / "generic.toml"
     profile_file.write_bytes(load_profile("generic").file.data + b"\n[staff]\nmenu_key = false\n")
     rig = MachineRig(tmp_path / "state", profile=profile_file).boot()
-    menu = Menu(rig)
+    menu = MenuUser(rig)
     rig.engine.handle(EventType.OPEN_SERVICE_MENU)
     for _ in range(4):
         menu.identify(Role.SUPERVISOR, pin="1379")
@@ -217,7 +219,7 @@ def test_wrong_pins_at_the_screen_lock_the_number_only_there(tmp_path):
     assert menu.notice == "service.refused.locked"
     menu.touch("leave", page=menu.page.id).open().identify(Role.SUPERVISOR)
     assert menu.page.person is not None
-    menu.touch("leave").open().identify(Role.MANAGER).fill(
+    menu.touch("leave").open().identify(Role.MANAGER).open_and_fill_form(
         "unlock", STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR], "children"
     )
     menu.touch("leave")
@@ -232,14 +234,16 @@ def test_a_number_locked_with_and_without_a_key_is_unlocked_at_once(tmp_path):
     profile_file = tmp_path / "generic.toml"
     profile_file.write_bytes(load_profile("generic").file.data + b"\n[staff]\nmenu_key = false\n")
     rig = MachineRig(tmp_path / "state", profile=profile_file).boot()
-    menu = Menu(rig)
+    menu = MenuUser(rig)
     for open_menu in (menu.open, lambda: rig.engine.handle(EventType.OPEN_SERVICE_MENU)):
         open_menu()
         for _ in range(3):
             menu.identify(Role.SUPERVISOR, pin="1379")
         assert menu.notice == "service.refused.locked"
         menu.touch("leave", page=menu.page.id)
-    menu.open().identify(Role.MANAGER).fill("unlock", STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR], "children")
+    menu.open().identify(Role.MANAGER).open_and_fill_form(
+        "unlock", STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR], "children"
+    )
     menu.touch("leave")
     for open_menu in (menu.open, lambda: rig.engine.handle(EventType.OPEN_SERVICE_MENU)):
         open_menu()
@@ -255,14 +259,14 @@ def test_the_management_unlocks_a_locked_number(menu):
     for _ in range(3):
         menu.identify(Role.MECHANIC, pin="1379")
     number = STAFF_NUMBER_BY_ROLE[Role.MECHANIC]
-    menu.identify(Role.MANAGER).touch("form:unlock").complete(
+    menu.identify(Role.MANAGER).touch("form:unlock").fill_open_form(
         STAFF_NUMBER_BY_ROLE[Role.ATTENDANT], "it is not locked"
     )
     assert menu.notice.startswith("notice.refused")
-    assert menu.room.records("sign_in.unlocked") == []
-    menu.home().fill("unlock", number, "he mistook the keys")
+    assert menu.rig.records("sign_in.unlocked") == []
+    menu.home().open_and_fill_form("unlock", number, "he mistook the keys")
     assert menu.notice == "service.done"
-    (record,) = menu.room.records("sign_in.unlocked")
+    (record,) = menu.rig.records("sign_in.unlocked")
     assert (record["person"], record["whom"]) == (STAFF_NUMBER_BY_ROLE[Role.MANAGER], number)
     menu.touch("leave")
     menu.sign_in(Role.MECHANIC)
@@ -308,7 +312,7 @@ def start_two_positions(tmp_path):
 @pytest.mark.requirement("J-16", "O-01")
 def test_attempts_at_another_position_do_not_shorten_the_lock_of_a_staff_number(tmp_path):
     first, second = start_two_positions(tmp_path)
-    menus = [Menu(rig).open() for rig in (first, second)]
+    menus = [MenuUser(rig).open() for rig in (first, second)]
     for _ in range(first.machine.profile.staff.wrong_pin_count_max):
         menus[0].identify(Role.MECHANIC, pin="1379")
     half_s = first.machine.profile.staff.pin_lock_minutes * 30
@@ -327,7 +331,7 @@ def test_a_person_enrolled_since_the_start_takes_the_menu_to_another_position(tm
     path, manager = tmp_path / "people.json", STAFF_NUMBER_BY_ROLE[Role.MANAGER]
     roster = Roster.load(path)
     first, second = start_two_positions(tmp_path)
-    menus = [Menu(rig) for rig in (first, second)]
+    menus = [MenuUser(rig) for rig in (first, second)]
     for role in (Role.MANAGER, Role.SUPERVISOR):
         number = STAFF_NUMBER_BY_ROLE[role]
         person = Person(number, role.value.title(), role)
@@ -352,10 +356,10 @@ def test_a_lock_may_expire_while_its_number_is_unlocked(menu, monkeypatch):
     menu.identify(Role.MANAGER)
     monkeypatch.setattr(
         "egm.staff.number_unlocking.clear_wrong_pins_at_terminals",
-        lambda *_: menu.room.clock.pass_seconds(menu.machine.profile.staff.pin_lock_minutes * 60),
+        lambda *_: menu.rig.clock.pass_seconds(menu.machine.profile.staff.pin_lock_minutes * 60),
     )
-    menu.fill("unlock", STAFF_NUMBER_BY_ROLE[Role.MECHANIC], "he mistook the keys")
-    assert len(menu.room.records("sign_in.unlocked")) == 1
+    menu.open_and_fill_form("unlock", STAFF_NUMBER_BY_ROLE[Role.MECHANIC], "he mistook the keys")
+    assert len(menu.rig.records("sign_in.unlocked")) == 1
     menu.touch("leave")
     menu.sign_in(Role.MECHANIC)
 
@@ -363,7 +367,7 @@ def test_a_lock_may_expire_while_its_number_is_unlocked(menu, monkeypatch):
 @pytest.mark.requirement("J-16")
 def test_no_sequence_of_attempts_reveals_whether_a_number_exists(menu):
     """The same PINs cause the same texts for an existing and a missing number, after any earlier attempts."""
-    machine, real = menu.room.machine, STAFF_NUMBER_BY_ROLE[Role.MECHANIC]
+    machine, real = menu.rig.machine, STAFF_NUMBER_BY_ROLE[Role.MECHANIC]
     counted = {
         build_wrong_pins_key(machine, real): real
     }  # numbers that are not counted together, whatever the machine's key
@@ -397,8 +401,8 @@ def test_typing_numbers_fills_no_memory(menu):
 def test_a_pin_is_stored_nowhere(menu):
     menu.sign_in(Role.MANAGER).touch("leave")
     menu.open().identify(Role.MANAGER, pin="864209864213")
-    menu.room.journal.append_checkpoint()
-    everything = b"".join(menu.room.journal.iter_bodies())
+    menu.rig.journal.append_checkpoint()
+    everything = b"".join(menu.rig.journal.iter_bodies())
     assert build_pin(STAFF_NUMBER_BY_ROLE[Role.MANAGER]).encode() not in everything
     assert b"864209864213" not in everything
 
@@ -436,29 +440,29 @@ def test_every_page_and_every_form_is_under_one_subject_of_the_menu():
 @pytest.mark.requirement("J-10", "J-16")
 def test_while_the_menu_is_open_nothing_is_played_and_credits_stay(menu):
     menu.sign_in(Role.TECHNICIAN)
-    before = menu.room.journal.meters().values
+    before = menu.rig.journal.meters().values
     for event, values in (
         (EventType.PLAY, {}),
         (EventType.CASH_OUT, {}),
         (EventType.SELECT_BET, {"value": 2}),
     ):
-        menu.room.engine.handle(event, **values)
-        assert menu.room.notice == "refused.service_menu"
-    menu.room.offer(500)
-    assert menu.room.hands.orders[-1][0] == "return"
+        menu.rig.engine.handle(event, **values)
+        assert menu.rig.notice == "refused.service_menu"
+    menu.rig.offer(500)
+    assert menu.rig.hands.orders[-1][0] == "return"
     menu.touch("leave")
-    assert menu.room.journal.meters().values == before
-    assert (menu.room.state, menu.room.credit_cents) == (State.IDLE, 2000)
+    assert menu.rig.journal.meters().values == before
+    assert (menu.rig.state, menu.rig.credit_cents) == (State.IDLE, 2000)
 
 
 @pytest.mark.requirement("J-10")
 def test_a_game_that_a_door_interrupted_waits_until_the_menu_is_left(tmp_path):
-    rig = MachineRig(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    rig = MachineRig(tmp_path, generator=ScriptedGenerator(23, 7, 5)).boot().insert(2000)
     rig.play()
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     assert rig.notice == "refused.game_waits_for_chance"
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(rig).sign_in(Role.TECHNICIAN)
+    menu = MenuUser(rig).sign_in(Role.TECHNICIAN)
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert rig.state is State.SERVICE_MENU
     rig.report_shown()
@@ -473,24 +477,24 @@ def test_a_game_that_a_door_interrupted_waits_until_the_menu_is_left(tmp_path):
 @pytest.mark.requirement("J-10")
 def test_turning_the_key_back_or_a_restart_signs_out(menu, tmp_path):
     menu.sign_in(Role.MANAGER)
-    menu.room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
-    assert (menu.is_open, menu.room.state) == (False, State.IDLE)
+    menu.rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
+    assert (menu.is_open, menu.rig.state) == (False, State.IDLE)
     menu.sign_in(Role.MANAGER)
-    menu.room.close()
-    restarted = Menu(MachineRig(tmp_path).boot())
-    assert (restarted.is_open, restarted.room.state) == (False, State.IDLE)
-    assert [record["why"] for record in restarted.room.records("menu.left")] == ["key", "restart"]
-    restarted.room.close()
+    menu.rig.close()
+    restarted = MenuUser(MachineRig(tmp_path).boot())
+    assert (restarted.is_open, restarted.rig.state) == (False, State.IDLE)
+    assert [record["why"] for record in restarted.rig.records("menu.left")] == ["key", "restart"]
+    restarted.rig.close()
 
 
 def test_an_answer_to_a_closed_page_is_ignored(menu):
     menu.open()
     old = menu.page.id
     menu.enter(STAFF_NUMBER_BY_ROLE[Role.MANAGER])
-    before = menu.room.journal.sequence
+    before = menu.rig.journal.sequence
     menu.touch("enter", build_pin(STAFF_NUMBER_BY_ROLE[Role.MANAGER]), page=old)
     assert menu.page.prompt.kind == "pin"
-    assert menu.room.journal.sequence == before
+    assert menu.rig.journal.sequence == before
 
 
 @pytest.mark.requirement("J-16")
@@ -498,7 +502,7 @@ def test_a_disabled_person_cannot_sign_in(menu):
     number = STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN]
     menu.machine.install(
         create_roster().disable_person(
-            number, changed_by=STAFF_NUMBER_BY_ROLE[Role.MANAGER], changed_at=menu.room.clock.now()
+            number, changed_by=STAFF_NUMBER_BY_ROLE[Role.MANAGER], changed_at=menu.rig.clock.now()
         )
     )
     menu.open().identify(Role.TECHNICIAN)
@@ -522,7 +526,7 @@ def test_without_the_operators_key_no_page_opens(tmp_path, jurisdiction):
 @pytest.mark.requirement("J-08", "J-16")
 def test_key_turn_asks_for_identification_where_the_key_alone_is_insufficient(tmp_path):
     rig = MachineRig(tmp_path, profile="monaco").boot().insert(2000)
-    menu = Menu(rig)
+    menu = MenuUser(rig)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.state is State.HANDPAY
@@ -539,7 +543,7 @@ def test_key_turn_asks_for_identification_where_the_key_alone_is_insufficient(tm
 @pytest.mark.requirement("E-14", "J-16")
 def test_a_tilt_is_cleared_by_a_named_person(tmp_path):
     rig = MachineRig(tmp_path, profile="monaco").boot()
-    menu = Menu(rig)
+    menu = MenuUser(rig)
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     menu.identify(Role.INSPECTOR)
@@ -558,18 +562,18 @@ def test_a_tilt_is_cleared_by_a_named_person(tmp_path):
 @pytest.mark.parametrize(("role", "pays"), [(Role.TECHNICIAN, "attendant"), (Role.SUPERVISOR, "2")])
 def test_a_payment_by_key_beside_an_unauthorised_person_is_recorded_as_the_keys(menu, role, pays):
     """The person who is signed in to the menu is not recorded for an act that their role does not permit."""
-    menu.room.engine.handle(EventType.CASH_OUT)
-    assert menu.room.state is State.HANDPAY
+    menu.rig.engine.handle(EventType.CASH_OUT)
+    assert menu.rig.state is State.HANDPAY
     menu.sign_in(role)
-    menu.room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    paid = menu.room.records("handpay.paid")[-1]
+    menu.rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    paid = menu.rig.records("handpay.paid")[-1]
     assert (paid["person"], paid["persons"]) == (pays, [pays])
 
 
 def test_a_failed_generator_waits_for_a_technician(tmp_path):
     rig = MachineRig(tmp_path, profile="monaco").boot().insert(500)
     rig.next_generators.append(rig.machine.random_service)
-    menu = Menu(rig)
+    menu = MenuUser(rig)
     rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert menu.page.title.value == "service.act.restart"
@@ -581,24 +585,24 @@ def test_a_failed_generator_waits_for_a_technician(tmp_path):
 
 @pytest.mark.requirement("J-16")
 def test_every_turn_of_a_key_is_recorded(menu):
-    menu.room.engine.handle(EventType.KEY_SWITCH_CHANGED, key="audit", on=True, unattended=True)
-    menu.room.engine.handle(EventType.KEY_SWITCH_CHANGED, key="audit", on=False, unattended=False)
-    assert menu.room.records("key.turned") == [{"key": "audit", "on": True, "unattended": True}]
-    assert menu.room.records("key.returned") == [{"key": "audit", "on": False, "unattended": False}]
-    logged = [entry.kind for entry in FEATURES.entry_declarations.read_log(menu.room.journal, Log.ACCESS)]
+    menu.rig.engine.handle(EventType.KEY_SWITCH_CHANGED, key="audit", on=True, unattended=True)
+    menu.rig.engine.handle(EventType.KEY_SWITCH_CHANGED, key="audit", on=False, unattended=False)
+    assert menu.rig.records("key.turned") == [{"key": "audit", "on": True, "unattended": True}]
+    assert menu.rig.records("key.returned") == [{"key": "audit", "on": False, "unattended": False}]
+    logged = [entry.kind for entry in FEATURES.entry_declarations.read_log(menu.rig.journal, Log.ACCESS)]
     assert logged == ["key.returned", "key.turned"]
 
 
 # ---------------------------------------------------------------------------------------------- forms
 def test_the_form_hold_takes_the_machine_out_of_service_until_the_form_release(menu):
-    menu.sign_in(Role.MECHANIC).fill("hold", "cleaning")
+    menu.sign_in(Role.MECHANIC).open_and_fill_form("hold", "cleaning")
     assert menu.notice == "service.done"
-    assert list_disabling_sources(menu.room.machine)["operator"]["reason"] == "cleaning"
+    assert list_disabling_sources(menu.rig.machine)["operator"]["reason"] == "cleaning"
     menu.touch("leave")
-    assert menu.room.state is State.OUT_OF_SERVICE
-    menu.sign_in(Role.SUPERVISOR).fill("release")
+    assert menu.rig.state is State.OUT_OF_SERVICE
+    menu.sign_in(Role.SUPERVISOR).open_and_fill_form("release")
     menu.touch("leave")
-    assert menu.room.state is State.IDLE
+    assert menu.rig.state is State.IDLE
     assert find_permissions(Role.ATTENDANT).isdisjoint({Permission.TAKE_OUT_OF_SERVICE})
 
 
@@ -617,9 +621,9 @@ def test_everybody_can_change_their_own_pin_which_is_recorded(menu):
     assert menu.notice == "service.refused.wrong_pin"
     menu.identify(Role.INSPECTOR, pin="975310")
     assert menu.page.person is not None
-    (changed,) = menu.room.records("staff.pin")
+    (changed,) = menu.rig.records("staff.pin")
     assert (changed["person"], changed["whom"]) == (number, number)
-    assert b"975310" not in b"".join(menu.room.journal.iter_bodies())
+    assert b"975310" not in b"".join(menu.rig.journal.iter_bodies())
 
 
 def test_roster_changes_are_recorded_once_and_a_damaged_roster_admits_nobody(tmp_path):
@@ -655,21 +659,21 @@ def test_an_untouched_menu_signs_out(menu):
         expired = asyncio.Event()
 
         def handle(event):
-            menu.room.engine.submit(event)
+            menu.rig.engine.submit(event)
             expired.set()
 
-        machine_context = SimpleNamespace(engine=menu.room.engine, submit_event=handle)
+        machine_context = SimpleNamespace(engine=menu.rig.engine, submit_event=handle)
         (timeout,) = create_service_menu_timeout(machine_context)
         timeout._seconds = 0.01
         menu.sign_in(Role.MANAGER)
-        timeout.process_change(build_snapshot(menu.room.engine))
+        timeout.process_change(build_snapshot(menu.rig.engine))
         await expired.wait()
-        timeout.process_change(build_snapshot(menu.room.engine))
+        timeout.process_change(build_snapshot(menu.rig.engine))
         assert timeout._timer is None
 
     asyncio.run(session())
     assert not menu.is_open
-    assert [record["why"] for record in menu.room.records("menu.left")] == ["time_out"]
+    assert [record["why"] for record in menu.rig.records("menu.left")] == ["time_out"]
 
 
 # ---------------------------------------------------------------------------------------------- anything at all
@@ -689,7 +693,7 @@ def test_every_reachable_page_has_its_texts_and_moves_no_credit(role, steps):
             "hopper": "hopper",
             "io": "io_board",
         }
-        menu = Menu(rig).sign_in(role)
+        menu = MenuUser(rig).sign_in(role)
         for choice, text in steps:
             if not menu.is_open:
                 menu.sign_in(role)
@@ -711,9 +715,9 @@ def test_every_reachable_page_has_its_texts_and_moves_no_credit(role, steps):
 )
 def test_an_invalid_answer_is_ignored(menu, values):
     menu.sign_in(Role.MANAGER)
-    before = menu.room.journal.sequence
-    menu.room.engine.handle(EventType.ANSWER_SERVICE_PAGE, **values)
-    assert menu.room.journal.sequence == before
+    before = menu.rig.journal.sequence
+    menu.rig.engine.handle(EventType.ANSWER_SERVICE_PAGE, **values)
+    assert menu.rig.journal.sequence == before
     shown = {"page": menu.page.id, "input": {"no": "text"}}
-    menu.room.engine.handle(EventType.ANSWER_SERVICE_PAGE, value=["leave"], options=shown)
+    menu.rig.engine.handle(EventType.ANSWER_SERVICE_PAGE, value=["leave"], options=shown)
     assert menu.is_open

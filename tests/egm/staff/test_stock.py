@@ -16,7 +16,7 @@ from egm.people import Role
 from egm.staff.keys import StaffKey
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig, StoppedClock
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -40,16 +40,16 @@ def coins(rig, position, *fallen):
 
 
 def collect(rig):
-    menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
-    menu.home().fill("collection_end", "boxes taken").touch("leave")
+    menu = MenuUser(rig).sign_in(Role.SUPERVISOR).open_and_fill_form("collection", "weekly")
+    menu.home().open_and_fill_form("collection_end", "boxes taken").touch("leave")
 
 
 @pytest.mark.requirement("D-13", "D-02")
 def test_a_hopper_fill_is_signed_booked_to_the_house_and_sets_the_level(rig):
     coins(rig, 1, (100, True), (100, False))
-    menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("hopper_fill", "20050")
+    menu = MenuUser(rig).sign_in(Role.SUPERVISOR).open_and_fill_form("hopper_fill", "20050")
     assert menu.notice == "notice.refused.fill_amount_is_valid"
-    menu.home().fill("hopper_fill", "20000")
+    menu.home().open_and_fill_form("hopper_fill", "20000")
     values = rig.journal.meters().values
     assert (values["hopper_fill"], values["hopper_level"], values["coin_drop"]) == (20000, 20100, 100)
     assert (values["phys_coin_in"], values["money_in"], rig.credit_cents) == (200, 200, 200)
@@ -60,7 +60,7 @@ def test_a_hopper_fill_is_signed_booked_to_the_house_and_sets_the_level(rig):
 
 @pytest.mark.requirement("J-16")
 def test_only_authorised_staff_may_record_a_hopper_fill(rig):
-    menu = Menu(rig).sign_in(Role.MECHANIC)
+    menu = MenuUser(rig).sign_in(Role.MECHANIC)
     assert "form:hopper_fill" not in [action.id for action in menu.page.actions]
     forged = {"form": "hopper_fill", "amount_cents": 100, "person": "1", "persons": ("1",)}
     rig.engine.handle(EventType.HOPPER_FILLED, **forged)
@@ -71,21 +71,23 @@ def test_only_authorised_staff_may_record_a_hopper_fill(rig):
 def test_collected_amount_is_counted_and_compared_with_the_meters(rig):
     rig.insert(2000)
     coins(rig, 1, (100, False), (200, False), (100, True))
-    menu = Menu(rig).sign_in(Role.SUPERVISOR).touch("form:box_count").complete("coin_box", "300")
+    menu = MenuUser(rig).sign_in(Role.SUPERVISOR).touch("form:box_count").fill_open_form("coin_box", "300")
     assert menu.notice == "notice.refused.box_is_to_be_counted"  # nothing was collected yet
     menu.home().touch("leave")
     collect(rig)
     rig.insert(500)
     coins(rig, 2, (200, False))  # of the next collection
-    menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("box_count", "coin_box", "300")
+    menu = MenuUser(rig).sign_in(Role.SUPERVISOR).open_and_fill_form("box_count", "coin_box", "300")
     assert rig.notice == "count_agrees"
-    menu.home().fill("box_count", "bill_box", "1500")
+    menu.home().open_and_fill_form("box_count", "bill_box", "1500")
     assert rig.notice == "count_differs"
-    menu.home().touch("form:box_count").complete("bill_box", "2000")
+    menu.home().touch("form:box_count").fill_open_form("bill_box", "2000")
     assert menu.notice == "notice.refused.box_is_to_be_counted"  # a count is not taken back
     menu.home().touch("leave")
     collect(rig)
-    Menu(rig).sign_in(Role.SUPERVISOR).fill("box_count", "bill_box", "500").home().touch("leave")
+    MenuUser(rig).sign_in(Role.SUPERVISOR).open_and_fill_form("box_count", "bill_box", "500").home().touch(
+        "leave"
+    )
     found = [
         (line["box"], line["metered_cents"], line["counted_cents"], line["difference_cents"])
         for line in iter_register_lines(STAFF_REGISTERS["counts"], rig.journal.entries())
@@ -104,9 +106,9 @@ def test_the_statements_by_day_and_month_are_recomputed_from_the_journal(tmp_pat
     rig = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
     coins(rig, 1, (100, False))
     collect(rig)
-    Menu(rig).sign_in(Role.SUPERVISOR).fill("box_count", "coin_box", "90").fill(
-        "box_count", "bill_box", "2005"
-    ).home().touch("leave")
+    MenuUser(rig).sign_in(Role.SUPERVISOR).open_and_fill_form(
+        "box_count", "coin_box", "90"
+    ).open_and_fill_form("box_count", "bill_box", "2005").home().touch("leave")
     rig.clock.pass_seconds(86400)
     rig.insert(500)
     rig.play()

@@ -21,9 +21,9 @@ PLACES = 18
 
 
 def iter_new_numbers(seed=1, kind=TicketKind.CASHABLE):
-    chance = random.Random(seed)
+    generator = random.Random(seed)
     while True:
-        yield n.create_stand_alone_number(kind, chance.randrange)
+        yield n.create_stand_alone_number(kind, generator.randrange)
 
 
 # ---------------------------------------------------------------- secure enhanced
@@ -116,12 +116,12 @@ def test_transpositions_and_twin_errors_are_detected():
 @pytest.mark.parametrize("tried", [30_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_more_than_999_of_1000_gross_misreads_are_detected(tried):
     """Three or more digits are replaced at random, except the mark: the worst case for the check code."""
-    chance = random.Random(4)
+    generator = random.Random(4)
     passed = 0
     for _, number in zip(range(tried), iter_new_numbers(2), strict=False):
         digits = list(number)
-        for digit_index in chance.sample(range(2, PLACES), chance.randrange(3, 17)):
-            digits[digit_index] = str(chance.randrange(10))
+        for digit_index in generator.sample(range(2, PLACES), generator.randrange(3, 17)):
+            digits[digit_index] = str(generator.randrange(10))
         wrong = "".join(digits)
         passed += wrong != number and n.is_stand_alone_number(wrong)
     assert passed / tried < 0.001

@@ -51,7 +51,7 @@ from egm.staff.events import MenuRequest
 from egm.staff.registers import iter_register_lines
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig, StoppedClock, write_undeclared_entry
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, create_roster, list_enabled_actions
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser, create_roster, list_enabled_actions
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -90,7 +90,7 @@ def notices_of(rig: MachineRig) -> list[str]:
 
 
 def test_staff_start_a_song_at_the_menu_and_the_screen_shows_it(rig):
-    menu = Menu(rig).open().identify(Role.MANAGER)
+    menu = MenuUser(rig).open().identify(Role.MANAGER)
     menu.touch("form:song").enter("7").touch("confirm")
     assert rig.machine.memory.get(JukeboxKey.SONG) == 7
     assert rig.machine.component(Turntable).turns == 1
@@ -109,7 +109,7 @@ def test_staff_start_a_song_at_the_menu_and_the_screen_shows_it(rig):
 
 def test_its_texts_are_drawn_by_the_real_screen_in_both_languages(rig):
     """The texts are its menu line, page and notice."""
-    menu = Menu(rig).open().identify(Role.MANAGER)
+    menu = MenuUser(rig).open().identify(Role.MANAGER)
     menu.touch("form:song").enter("7").touch("confirm").home().touch("subject:machine")
     lines = menu.page
     menu.touch("jukebox")
@@ -170,7 +170,7 @@ def test_others_cannot_start_a_song_and_an_unexpected_event_is_recorded(rig):
     rig.engine.handle(JukeboxEvent.SONG_OVER)
     (record,) = rig.records("event.unexpected")
     assert (record["event"], record["reason"]) == ("song_over", "song_plays")
-    assert "form:song" not in list_enabled_actions(Menu(rig).open().identify(Role.ATTENDANT).page)
+    assert "form:song" not in list_enabled_actions(MenuUser(rig).open().identify(Role.ATTENDANT).page)
 
 
 def test_its_service_ends_the_song(tmp_path, monkeypatch):
@@ -207,7 +207,7 @@ def test_its_rules_are_in_the_state_table():
 
 
 def test_the_audit_checks_its_entries_by_its_own_rules(rig, tmp_path):
-    Menu(rig).open().identify(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
+    MenuUser(rig).open().identify(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
     rig.engine.handle(JukeboxEvent.SONG_OVER)
     rig.close()
     with open_view(tmp_path) as view:
@@ -219,7 +219,7 @@ def test_the_audit_checks_its_entries_by_its_own_rules(rig, tmp_path):
 
 
 def test_its_entries_are_in_its_register_the_logs_and_the_hosts_exceptions(rig):
-    Menu(rig).open().identify(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
+    MenuUser(rig).open().identify(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
     (line,) = iter_register_lines(list_staff_registers(WITH_JUKEBOX)["songs"], rig.journal.entries())
     assert (line["song"], line["persons"]) == (7, [STAFF_NUMBER_BY_ROLE[Role.MANAGER]])
     (entry,) = rig.journal.entries("song.started")
@@ -277,7 +277,7 @@ def test_the_journal_manual_has_its_entries_with_their_texts():
 
 
 def test_an_authorised_clear_carries_over_its_stored_state(rig, tmp_path):
-    Menu(rig).open().identify(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
+    MenuUser(rig).open().identify(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
     rig.close()
     carried = inspect_claims(tmp_path, WITH_JUKEBOX).carried_state
     assert carried is not None
@@ -361,5 +361,5 @@ def end_it_never(_machine, _event) -> None:
 
 def test_the_machine_stays_idle_while_a_song_plays(rig):
     assert rig.state is State.IDLE
-    Menu(rig).open().identify(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
+    MenuUser(rig).open().identify(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
     assert rig.state is State.IDLE

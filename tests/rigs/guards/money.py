@@ -12,7 +12,7 @@ from egm.devices.interface import Barcode
 from egm.kernel.events import EventType, State
 from egm.money.disputed_amounts import list_disputed_amounts
 from egm.money.host_money import HostMoney, TicketInquiry
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 
 PAPER = "ticket_printer.paper_out"
 KEY = {"key": "attendant"}
@@ -67,7 +67,7 @@ def with_sign_in(arrange) -> Arrangement:
 
 def show_prizes(folder: Path, profile: str | Path = "generic") -> MachineRig:
     """Return a machine that shows a game with two prizes in kind."""
-    rig = MachineRig(folder, profile=profile, games=(str(FAIR),), chance=ScriptedChance(*PRIZES))
+    rig = MachineRig(folder, profile=profile, games=(str(FAIR),), generator=ScriptedGenerator(*PRIZES))
     rig.boot().insert(500)
     rig.play()
     return rig

@@ -25,7 +25,7 @@ from egm.progressive.display import DisplayedAmount, LevelAmountSources, LevelSt
 from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.table import SharedTables
 from egm.staff.options import AMOUNT_OPTIONS
-from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
+from egm.testing.machine import MachineRig, ScriptedGenerator, write_undeclared_entry
 
 FAILED = handle_event(EventType.GENERATOR_FAILED, detail="test")
 PLAYING = arrange_state(State.PLAYING)
@@ -205,8 +205,8 @@ def _list_may_play() -> list[Row]:
 
 def leave_bet_on_table(folder: Path) -> MachineRig:
     """Return a machine with a standing bet on its craps table."""
-    chance = ScriptedChance(1, 1)
-    rig = MachineRig(folder, games=("quebec-craps",), chance=chance).boot().insert(2000)
+    generator = ScriptedGenerator(1, 1)
+    rig = MachineRig(folder, games=("quebec-craps",), generator=generator).boot().insert(2000)
     rig.engine.handle(EventType.SELECT_BET, value=4, options={"bets": {"pass": 4}})
     rig.play()
     rig.report_shown()

@@ -10,7 +10,7 @@ from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.staff.events import PageInput
 from egm.testing.machine import MachineRig, write_undeclared_entry
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser
 
 KEY = {"key": "attendant"}
 COLLECT = {"form": "collection", "kind": "collection", "reason": "weekly", **TWO}
@@ -42,7 +42,7 @@ def _enter_tournament(rig: MachineRig) -> None:
 
 def _lock_mechanic(rig: MachineRig) -> None:
     """Lock the mechanic's number by wrong PINs, and sign in as the manager."""
-    menu = Menu(rig).open()
+    menu = MenuUser(rig).open()
     for _ in range(3):
         menu.identify(Role.MECHANIC, pin="1379")
     menu.identify(Role.MANAGER)

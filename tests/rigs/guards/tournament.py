@@ -15,7 +15,7 @@ from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney, TransferLock
 from egm.play.records.games import GameInProgress
 from egm.play.records.played_round import name_points_account
-from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
+from egm.testing.machine import MachineRig, ScriptedGenerator, write_undeclared_entry
 from meters import Transfer
 
 MINUTES = ("games = 100", "minutes = 10")
@@ -134,8 +134,10 @@ def arrange_poker(*acts: Act) -> Arrangement:
 def deal_blackjack(folder: Path) -> MachineRig:
     """Return a tournament of blackjack with an open game that waits for the player's decision."""
     rules = describe_machine(GAMES, game=BLACKJACK, denomination_cents=100, bet=4)
-    chance = ScriptedChance(*[0] * 9)
-    arrange = arrange_hall(enter, sell, start, menu=False, rules=rules, games=(BLACKJACK,), chance=chance)
+    generator = ScriptedGenerator(*[0] * 9)
+    arrange = arrange_hall(
+        enter, sell, start, menu=False, rules=rules, games=(BLACKJACK,), generator=generator
+    )
     rig = arrange(folder)
     rig.engine.handle(EventType.SELECT_BET, value=4, options={"bets": {"main": 4}})
     rig.play()

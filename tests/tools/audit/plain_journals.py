@@ -7,7 +7,7 @@ from types import FunctionType, MethodType
 import tools.audit.verify
 from egm.kernel.events import EventType
 from egm.play.records.games import GameInProgress
-from egm.testing.machine import ScriptedChance, ScriptedStep
+from egm.testing.machine import ScriptedGenerator, ScriptedStep
 from meters.entry import StoredEntry
 from meters.keys import MachineKey
 from tools.audit.games import GameFiles
@@ -21,7 +21,7 @@ GAMES = (REEL, TABLE, CARDS, RAISED, SHOE)
 BETS = {TABLE: {"red": 5}, RAISED: {"main": 2}, SHOE: {"player": 10}}
 
 
-class SeededChance(ScriptedChance):
+class SeededChance(ScriptedGenerator):
     """Draws from a fixed seed, so that every run of a test audits the same games."""
 
     def __init__(self, seed):
@@ -33,9 +33,9 @@ class SeededChance(ScriptedChance):
 
 
 class _SeededStep(ScriptedStep):
-    def __init__(self, chance):
+    def __init__(self, generator):
         super().__init__([])
-        self._random = chance
+        self._random = generator
 
     def below(self, bound, purpose=""):
         self._values.append(self._random.randrange(bound))

@@ -21,7 +21,7 @@ from test_liars import record_honest_journals
 from egm.app.features import FEATURES
 from egm.kernel.events import EventType, State
 from egm.kernel.states import ALL_STATES
-from egm.testing.machine import ChanceOutOfService, MachineRig, ScriptedChance, create_generator
+from egm.testing.machine import GeneratorOutOfService, MachineRig, ScriptedGenerator, create_generator
 from meters.entry import decode
 from meters.ledger import Ledger
 from meters.transaction import Phase
@@ -155,7 +155,7 @@ TWO = {"person": "2", "persons": ("2", "5"), "reason": "it broke"}
 def voided(tmp_path):
     """A game that two persons declared void after the generator failed during it."""
     rig = make_undecided_game(tmp_path / "state")
-    rig.machine.random_service = ChanceOutOfService()
+    rig.machine.random_service = GeneratorOutOfService()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.REFUND_GAME, form="refund_game", **TWO)
@@ -173,7 +173,7 @@ def test_a_void_game_without_a_reason_it_could_not_end_is_reported(voided):
 @pytest.mark.requirement("E-13")
 def test_a_restart_of_a_working_generator_is_reported(tmp_path):
     """Earlier versions, without terms of residual credit, restarted it while waiting for a wheel's number."""
-    rig = MachineRig(tmp_path, chance=create_generator()).boot()
+    rig = MachineRig(tmp_path, generator=create_generator()).boot()
     rig.next_generators.append(rig.machine.random_service)
     rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -245,7 +245,7 @@ STOPPED = {
 def test_a_game_or_bill_while_the_machine_is_stopped_is_reported(tmp_path, stopped, activity):
     """The test moves the entry that ends the stop to after the game or bill."""
     stop, go_on = STOPPED[stopped]
-    rig = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(1000)
+    rig = MachineRig(tmp_path / "state", generator=ScriptedGenerator(0, 0, 0)).boot().insert(1000)
     rig.next_generators = [create_generator]
     rig.engine.handle(stop[0], **stop[1])
     rig.clock.pass_seconds(60)
@@ -253,7 +253,7 @@ def test_a_game_or_bill_while_the_machine_is_stopped_is_reported(tmp_path, stopp
     rig.engine.handle(go_on[0], **go_on[1])
     went_on = rig.journal.sequence - before
     if activity == "game":
-        rig.machine.random_service = ScriptedChance(0, 0, 0)
+        rig.machine.random_service = ScriptedGenerator(0, 0, 0)
         rig.play()
         rig.report_shown()
     else:
@@ -270,7 +270,11 @@ def test_a_game_or_bill_while_the_machine_is_stopped_is_reported(tmp_path, stopp
 def test_an_entry_that_ends_a_pause_at_a_limit_early_is_reported(tmp_path):
     profile = tmp_path / "place.toml"
     profile.write_text(f"{SOLD}\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n")
-    rig = MachineRig(tmp_path / "state", profile=profile, chance=ScriptedChance(0, 0, 0)).boot().insert(500)
+    rig = (
+        MachineRig(tmp_path / "state", profile=profile, generator=ScriptedGenerator(0, 0, 0))
+        .boot()
+        .insert(500)
+    )
     rig.play()
     rig.report_shown()
     rig.clock.pass_seconds(61)

@@ -26,9 +26,9 @@ def state(tmp_path_factory):
     return make_state(tmp_path_factory.mktemp("state"))
 
 
-def append_game_with_decisions(journal, game, number, chance):
+def append_game_with_decisions(journal, game, number, generator):
     """Append a game with decisions as a machine does: a start, an entry for each choice, and an end."""
-    bet, unit_cents = chance.choice(game.bet_options), game.denominations_cents[0]
+    bet, unit_cents = generator.choice(game.bet_options), game.denominations_cents[0]
     draw = RecordingDrawSource(Chance(number))
     play = play_decisions(game, game.build_wager(bet), draw)
     play_id, seen, choice, kind, outcome = f"play-{journal.sequence + 1}", 0, None, "game.start", None
@@ -74,7 +74,7 @@ def append_game_with_decisions(journal, game, number, chance):
             )
         )
         kind, taken = "game.choice", taken + 1
-        choice = None if outcome else chance.choice(decision.options)
+        choice = None if outcome else generator.choice(decision.options)
     win_cents = outcome.win_credits * unit_cents
     stakes = [stake * unit_cents for stake in outcome.double_up_stakes]
     sources = ["house:win", *["house:double_up_win"] * len(stakes)]
@@ -112,13 +112,13 @@ def append_game_with_decisions(journal, game, number, chance):
 @pytest.mark.parametrize("game_id", LEVELLESS)
 def test_games_with_random_decisions_of_every_library_game_pass_the_audit(tmp_path, games, game_id):
     """Games with progressive levels are audited in the tests of a machine that has the levels."""
-    ticks, chance = clock(), random.Random(game_id)
+    ticks, generator = clock(), random.Random(game_id)
     game = load_game(game_id)
     assert not game.list_every_level()
     with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
         insert(journal, 10**7)
         for number in range(12):
-            append_game_with_decisions(journal, game, number, chance)
+            append_game_with_decisions(journal, game, number, generator)
     with open_view(tmp_path) as view:
         report = Auditor(games).audit_entries(view.iter_bodies())
     assert report.findings == []

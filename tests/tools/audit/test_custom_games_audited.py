@@ -7,7 +7,7 @@ import zlib
 import pytest
 from rigs.lies import KEY, audit_findings
 
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from paytables.definition import read_source
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -21,7 +21,7 @@ def played(tmp_path):
     own_game_file = tmp_path / f"{OWN}.toml"
     own_game_file.write_text(read_source("maple-classic").path.read_text().replace("maple-classic", OWN))
     rig = (
-        MachineRig(tmp_path / "state", games=(str(own_game_file),), chance=ScriptedChance(23, 7, 5))
+        MachineRig(tmp_path / "state", games=(str(own_game_file),), generator=ScriptedGenerator(23, 7, 5))
         .boot()
         .insert(1000)
     )
@@ -56,7 +56,7 @@ def test_a_stored_definition_that_does_not_match_its_digest_is_not_used(played):
 
 
 def test_a_library_game_raises_no_notice(tmp_path):
-    rig = MachineRig(tmp_path / "state", chance=ScriptedChance(23, 7, 5)).boot().insert(1000)
+    rig = MachineRig(tmp_path / "state", generator=ScriptedGenerator(23, 7, 5)).boot().insert(1000)
     rig.play()
     rig.report_shown()
     assert not list(Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).notices)

@@ -20,7 +20,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.money.host_money import TransferOrder
 from egm.money.records.host import TransferKind
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
 from tools.audit.rules import RULES_BY_KIND, Facts, PatternMismatch
@@ -39,7 +39,7 @@ def build_entry(entries, kind, **fields):
 
 @pytest.fixture
 def played(tmp_path):
-    rig = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(2000)
+    rig = MachineRig(tmp_path / "state", generator=ScriptedGenerator(0, 0, 0)).boot().insert(2000)
     rig.play()
     rig.report_shown()
     return read_signed_entries(rig)

@@ -15,7 +15,7 @@ from egm.people import Role
 from egm.profiles import profile as profiles
 from egm.testing.machine import MachineRig
 from egm.testing.sas import SasHostBench
-from egm.testing.service_menu import Menu
+from egm.testing.service_menu import MenuUser
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -42,9 +42,9 @@ def audited(tmp_path):
 def rule(rig, amount_cents):
     """Decide the first open dispute as a manager."""
     [disputed, *_] = list_disputed_amounts(rig.machine)
-    menu = Menu(rig)
+    menu = MenuUser(rig)
     menu.sign_in(Role.MANAGER).touch("disputed").touch(f"disputed:{disputed}")
-    menu.complete(str(amount_cents), "looked at the recording")
+    menu.fill_open_form(str(amount_cents), "looked at the recording")
     menu.home().touch("leave")
 
 

@@ -12,7 +12,7 @@ from rigs.positions import open_positions
 from egm.gaming_day import GamingDay
 from egm.kernel.events import EventType
 from egm.seats.table import SharedTables
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
@@ -62,7 +62,7 @@ def test_a_statement_is_divided_where_the_venues_gaming_day_ends(tmp_path, day, 
 @pytest.mark.requirement("P-04")
 def test_each_position_has_its_own_buy_ins_wagers_cash_outs_and_net_win(tmp_path):
     with open_positions(tmp_path) as start:
-        rooms = start("monaco-roulette-european", count=3, chance=ScriptedChance(1, 101, 102, 103))
+        rooms = start("monaco-roulette-european", count=3, generator=ScriptedGenerator(1, 101, 102, 103))
         for number, rig in enumerate(rooms, 1):  # one of the three dozens wins
             rig.insert((1000, 2000, 5000)[number - 1])
             rig.engine.handle(EventType.SELECT_BET, value=5, options={"bets": {f"dozen-{number}": 5}})
@@ -94,7 +94,7 @@ def test_each_position_has_its_own_buy_ins_wagers_cash_outs_and_net_win(tmp_path
 
 @pytest.mark.requirement("P-04", "D-01")
 def test_the_statement_of_the_only_position_equals_that_of_the_machine(tmp_path):
-    rig = MachineRig(tmp_path, chance=ScriptedChance(*LANTERNS, *LOSS)).boot().insert(2000)
+    rig = MachineRig(tmp_path, generator=ScriptedGenerator(*LANTERNS, *LOSS)).boot().insert(2000)
     for _ in range(2):
         rig.play()
         rig.report_shown()
@@ -111,7 +111,7 @@ def test_the_statement_of_the_only_position_equals_that_of_the_machine(tmp_path)
 @pytest.mark.requirement("P-04", "D-01")
 def test_position_net_win_is_reduced_by_hand_paid_amounts(tmp_path):
     with open_positions(tmp_path) as start:
-        rooms = start("maple-classic", count=2, chance=ScriptedChance(*LANTERNS, *LOSS))
+        rooms = start("maple-classic", count=2, generator=ScriptedGenerator(*LANTERNS, *LOSS))
         for rig in rooms:
             rig.insert(10000)
             rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)

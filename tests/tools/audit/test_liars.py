@@ -22,9 +22,9 @@ from egm.kernel.positions import Position
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
 from egm.testing.machine import (
-    ChanceOutOfService,
+    GeneratorOutOfService,
     MachineRig,
-    ScriptedChance,
+    ScriptedGenerator,
     create_generator,
     write_undeclared_entry,
 )
@@ -126,9 +126,9 @@ def run_fault_day(rig):
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     play_game(rig)
     rig.engine.handle(EventType.SELECT_GAME, value="hold-fast")
-    rig.machine.random_service = ScriptedChance(0, 0, 0)
+    rig.machine.random_service = ScriptedGenerator(0, 0, 0)
     rig.play()
-    rig.machine.random_service = ChanceOutOfService()
+    rig.machine.random_service = GeneratorOutOfService()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     rig.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="it broke", **TWO)
@@ -149,7 +149,7 @@ def record_honest_journals(folder):
         rig = MachineRig(
             folder / str(number),
             games=("maple-classic", "hold-fast"),
-            chance=ScriptedChance(*numbers),
+            generator=ScriptedGenerator(*numbers),
             devices=(device,),
         )
         rig.machine.component(HostMoney).can_transfer = rig.machine.component(HostMoney).can_award_bonuses = (
@@ -302,7 +302,7 @@ def test_a_removed_void_is_reported_by_later_entries_or_equals_the_earlier_journ
     rig = MachineRig(
         tmp_path,
         games=("maple-classic", "hold-fast"),
-        chance=ScriptedChance(*MAPLES, *LOSS),
+        generator=ScriptedGenerator(*MAPLES, *LOSS),
         devices=("printer",),
     )
     run_fault_day(rig.boot())
@@ -342,7 +342,7 @@ def record_two_positions(folder):
     second = MachineRig(folder, position=Position(2, 2), devices=("printer",), first_rig=first).boot()
     for rig in (first, second):
         rig.insert(500)
-        rig.machine.random_service = ScriptedChance(*MAPLES)
+        rig.machine.random_service = ScriptedGenerator(*MAPLES)
         play_game(rig)
         rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -433,7 +433,7 @@ def test_a_bill_or_coin_of_a_value_that_no_currency_has_is_reported(tmp_path, fi
 
 @pytest.mark.requirement("E-13", "F-02")
 def test_nonrestricted_credit_converted_without_a_cash_out_is_reported(tmp_path):
-    rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
+    rig = MachineRig(tmp_path, generator=ScriptedGenerator(*LOSS)).boot().insert(500)
     rig.machine.component(HostMoney).can_transfer = True
     cents = {CreditKind.NONRESTRICTED: 100}
     rig.machine.component(HostMoney).transfer_order = TransferOrder(

@@ -113,7 +113,7 @@ def journals(tmp_path_factory):
 
     def write(game):
         rig = MachineRig(
-            tmp_path_factory.mktemp("machine") / "state", games=GAMES, chance=SeededChance(SEEDS[game])
+            tmp_path_factory.mktemp("machine") / "state", games=GAMES, generator=SeededChance(SEEDS[game])
         )
         rig.boot().insert(5000)
         play(rig, REEL, 1)

@@ -14,30 +14,30 @@ from egm.people.pins import PinDigest
 from egm.people.roster import RosterError
 from egm.staff.service.sign_in import reload_staff_roster
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, build_pin
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser, build_pin
 
 ATTENDANT, MANAGER = STAFF_NUMBER_BY_ROLE[Role.ATTENDANT], STAFF_NUMBER_BY_ROLE[Role.MANAGER]
 
 
 def collect_and_count(folder):
     rig = MachineRig(folder / "state", devices=("hopper",)).boot().insert(2000)
-    menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
-    menu.home().fill("collection_end", "boxes taken")
-    menu.home().fill("box_count", "bill_box", "1500")
-    menu.home().fill("hopper_fill", "20000")
+    menu = MenuUser(rig).sign_in(Role.SUPERVISOR).open_and_fill_form("collection", "weekly")
+    menu.home().open_and_fill_form("collection_end", "boxes taken")
+    menu.home().open_and_fill_form("box_count", "bill_box", "1500")
+    menu.home().open_and_fill_form("hopper_fill", "20000")
     return rig
 
 
 def give_up_credit(folder):
     rig = MachineRig(folder / "state").boot().insert(2000)
-    Menu(rig)
+    MenuUser(rig)
     fill_in(rig, "forfeit_credits", amount_cents=100, reason="left alone", **TWO)
     return rig
 
 
 def change_staff_list(folder):
     rig = MachineRig(folder / "state").boot()
-    Menu(rig).sign_in(Role.MANAGER).touch("leave")
+    MenuUser(rig).sign_in(Role.MANAGER).touch("leave")
     roster, now = rig.machine.component(Roster), rig.clock.now()
     changes = {"changed_by": MANAGER, "changed_at": now}
     roster = roster.disable_person(ATTENDANT, **changes).enable_person(ATTENDANT, **changes)
@@ -190,7 +190,7 @@ def test_an_enrolment_without_an_author_is_named_once_an_enrolled_person_has_enr
 def test_an_enrolment_without_an_author_is_named_once_anybody_has_signed_in(author):
     def sign_in_and_enrol(folder):
         rig = MachineRig(folder / "state").boot()
-        Menu(rig).sign_in(Role.MANAGER).touch("leave")
+        MenuUser(rig).sign_in(Role.MANAGER).touch("leave")
         enrol(rig, "99", Role.ATTENDANT, MANAGER)
         reload_staff_roster(rig.machine)
         return rig

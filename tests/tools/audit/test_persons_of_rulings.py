@@ -11,15 +11,15 @@ from egm.money.disputed_amounts import list_disputed_amounts
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser
 
 SIGNED_IN, ABSENT = STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR], STAFF_NUMBER_BY_ROLE[Role.MANAGER]
 
 
 def rule_on_dispute(rig, amount):
     (dispute_id,) = list_disputed_amounts(rig.machine)
-    menu = Menu(rig).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{dispute_id}")
-    menu.complete(amount, "looked at the recording")
+    menu = MenuUser(rig).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{dispute_id}")
+    menu.fill_open_form(amount, "looked at the recording")
 
 
 def rule_on_bill(folder):
@@ -49,14 +49,14 @@ def rule_on_coins(folder):
 def take_unclaimed_handpay(folder):
     rig = MachineRig(folder / "state").boot().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    Menu(rig).sign_in(Role.SUPERVISOR).fill("orphan_handpay", "bank 4")
+    MenuUser(rig).sign_in(Role.SUPERVISOR).open_and_fill_form("orphan_handpay", "bank 4")
     return rig
 
 
 def close_and_open_tables(folder):
     rig = MachineRig(folder / "state", games=("monaco-roulette-european",)).boot()
-    menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("close_tables", "45")
-    menu.home().fill("open_tables")
+    menu = MenuUser(rig).sign_in(Role.SUPERVISOR).open_and_fill_form("close_tables", "45")
+    menu.home().open_and_fill_form("open_tables")
     return rig
 
 

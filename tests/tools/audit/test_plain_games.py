@@ -52,7 +52,7 @@ PROGRESSIVE_TABLE = "quebec-caribbean-stud"
 def bodies(tmp_path_factory):
     """The journal of a machine with four games, and a bill, a hand-pay and a restart between them."""
     folder = tmp_path_factory.mktemp("machine") / "state"
-    rig = MachineRig(folder, games=GAMES, chance=SeededChance(7)).boot().insert(5000)
+    rig = MachineRig(folder, games=GAMES, generator=SeededChance(7)).boot().insert(5000)
     play(rig, REEL, 12)
     rig.insert(1000)
     play(rig, TABLE, 12)
@@ -63,7 +63,7 @@ def bodies(tmp_path_factory):
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     rig.close()
-    rig = MachineRig(folder, games=GAMES, chance=SeededChance(7)).boot().insert(5000)
+    rig = MachineRig(folder, games=GAMES, generator=SeededChance(7)).boot().insert(5000)
     play(rig, REEL, 6)
     found = list(rig.journal.iter_bodies())
     rig.close()
@@ -95,7 +95,7 @@ def test_plain_games_leave_the_same_auditor_state_as_their_single_entries(bodies
 @pytest.mark.requirement("E-13")
 def test_games_dealt_from_one_shoe_until_it_is_shuffled_are_plain(tmp_path, monkeypatch):
     """Each game starts with the shoe that the previous game left; returned stakes make no difference."""
-    rig = MachineRig(tmp_path / "state", games=GAMES, chance=SeededChance(5)).boot().insert(10_000)
+    rig = MachineRig(tmp_path / "state", games=GAMES, generator=SeededChance(5)).boot().insert(10_000)
     rig.insert(10_000)
     play(rig, SHOE, 70)
     dealt = list(rig.journal.iter_bodies())
@@ -119,7 +119,7 @@ def test_only_games_that_play_for_a_progressive_level_are_not_plain(tmp_path, mo
         games=(PROGRESSIVE_TABLE,),
         denominations_cents=(100,),
         levels=(ProgressiveLevelTable(game=PROGRESSIVE_TABLE, level="jackpot"),),
-        chance=SeededChance(11),
+        generator=SeededChance(11),
     )
     rig.boot().insert(10_000)
     for bets in ({"ante": 2}, {"ante": 2, "progressive": 1}, {"ante": 2}):

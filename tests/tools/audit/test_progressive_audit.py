@@ -19,7 +19,7 @@ from rigs.three_levels import (
 from egm.config.cabinet_file import load_cabinet
 from egm.kernel.events import EventType, State
 from egm.progressive.keys import ProgressiveKey
-from egm.testing.machine import ChanceOutOfService, MachineRig, create_generator
+from egm.testing.machine import GeneratorOutOfService, MachineRig, create_generator
 from meters import open_view
 from meters.entry import encode_canonical_json
 from tools.audit.games import GameFiles
@@ -48,7 +48,7 @@ def bodies(tmp_path_factory):
     rig.play()
     rig.close()
     rig = make_levels_machine(folder).boot()
-    rig.machine.random_service = ChanceOutOfService()
+    rig.machine.random_service = GeneratorOutOfService()
     rig.engine.handle(EventType.CHOOSE, value=1)
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     rig.engine.handle(
@@ -188,7 +188,7 @@ def test_contributions_and_awards_of_a_link_are_audited(tmp_path, shelf):
 @pytest.mark.parametrize("game_id", ["lantern-harbour", "archipelago-keno"])
 def test_the_levels_of_the_demonstration_cabinet_are_played_and_audited(tmp_path, game_id):
     slots = load_cabinet().progressives
-    rig = MachineRig(tmp_path, games=(game_id,), levels=slots, chance=create_generator()).boot()
+    rig = MachineRig(tmp_path, games=(game_id,), levels=slots, generator=create_generator()).boot()
     assert not rig.refused_games
     for n in range(60):
         if rig.credit_cents < 1000:

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from egm.kernel.events import EventType, State
 from egm.play.records.games import GameInProgress
 from egm.play.rulings import void_game
-from egm.testing.machine import DEFAULT_GAME_ID, MachineRig, ScriptedChance
+from egm.testing.machine import DEFAULT_GAME_ID, MachineRig, ScriptedGenerator
 from tools.audit.returns import GameReturn, GameVersion
 from tools.cli import main
 
@@ -73,7 +73,7 @@ def test_returns_within_chance_are_explained_for_each_game_and_denomination(tmp_
 def test_a_return_that_the_volume_does_not_explain_must_be_investigated(tmp_path):
     rig = MachineRig(tmp_path).boot()
     for _ in range(60):  # a machine whose reels always stop on the same winning line
-        rig.machine.random_service = ScriptedChance(*MAPLES)
+        rig.machine.random_service = ScriptedGenerator(*MAPLES)
         play(rig, 1)
     rig.close()
     code, (line,) = query_returns(tmp_path)
@@ -100,7 +100,7 @@ def test_a_void_game_is_excluded_from_the_return(tmp_path):
     rig = MachineRig(tmp_path, games=("hold-fast",)).boot()
     play(rig, 2)
     rig.play()
-    persons = {"ruling": "defect", "persons": ["2", "5"], "reason": "test", "location": ""}
+    persons = {"void_reason": "defect", "persons": ["2", "5"], "reason": "test", "location": ""}
     void_game(rig.machine, is_refunded=True, machine=rig.machine.identity.serial, **persons)
     rig.close()
     _, (line,) = query_returns(tmp_path)
@@ -128,8 +128,8 @@ def test_raised_and_pushed_stakes_are_excluded_from_the_return(tmp_path):
 
 
 def test_a_game_with_standing_bets_has_no_verdict(tmp_path):
-    four_three_five = ScriptedChance(0, 2, 0, 1, 0, 3)
-    rig = MachineRig(tmp_path, games=("quebec-craps",), chance=four_three_five).boot().insert(2000)
+    four_three_five = ScriptedGenerator(0, 2, 0, 1, 0, 3)
+    rig = MachineRig(tmp_path, games=("quebec-craps",), generator=four_three_five).boot().insert(2000)
     least = rig.machine.games["quebec-craps"].rules.list_spots()
     line_bet = next(spot for spot in least if spot.id == "pass")
     for bets in ({"pass": line_bet.bet_min}, {}, {}):

@@ -17,7 +17,7 @@ from egm.app.features import FEATURES
 from egm.config.cabinet_file import InventoryTable
 from egm.kernel.entries import Log
 from egm.staff.inventory import record_inventory_change
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedGenerator
 from meters import JournalDamaged, export, open_view
 from meters.entry import encode_canonical_json
 from meters.export import open_exported_view
@@ -45,7 +45,7 @@ def folder(tmp_path_factory):
     """A machine's state, its exported journal, and an export of the later entries only."""
     folder = tmp_path_factory.mktemp("exported")
     rig = (
-        MachineRig(folder / "state", chance=ScriptedChance(*(0, 5, 10) * 3, 4711), devices=("printer",))
+        MachineRig(folder / "state", generator=ScriptedGenerator(*(0, 5, 10) * 3, 4711), devices=("printer",))
         .boot()
         .insert(2000)
     )

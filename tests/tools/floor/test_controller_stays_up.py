@@ -160,8 +160,10 @@ def test_the_reason_of_a_ruling_has_a_limit_and_is_sent_to_the_machine(floor):
 def test_a_void_hit_of_amount_zero_leaves_the_level_unchanged(controller):
     """A share below one minor unit is awarded as 0; returning it must not be reported as a defect."""
     grown = level(base_cents=5)
-    chance = module.replace(grown.stake_and_hit_rate, hit_rate_by_share={Fraction(1, 10): Fraction(1, 100)})
-    controller.open_levels([module.replace(grown, id="tiny", stake_and_hit_rate=chance)])
+    generator = module.replace(
+        grown.stake_and_hit_rate, hit_rate_by_share={Fraction(1, 10): Fraction(1, 100)}
+    )
+    controller.open_levels([module.replace(grown, id="tiny", stake_and_hit_rate=generator)])
     floor = Floor(controller, "EGM-1")
     floor.join("EGM-1", name="tiny")
     floor.give("EGM-1", 1, name="tiny")

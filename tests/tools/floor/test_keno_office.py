@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from egm.errors import OperatorError
-from egm.testing.machine import ScriptedChance, create_generator
+from egm.testing.machine import ScriptedGenerator, create_generator
 from meters import JournalDamaged, Transaction, Transfer
 from paytables import ReplayDrawSource, WagerError, load_game
 from paytables.keno.claims import (
@@ -47,7 +47,7 @@ class Venue:
         self.office = KenoOffice.create(
             self.journal, self.game, self.now, source=GAME, casino="Mont", claim_place=PLACE, unit_cents=25
         )
-        self.chance = create_generator()
+        self.generator = create_generator()
 
     def now(self):
         return self.time
@@ -62,16 +62,16 @@ class Venue:
         return self.record({"selections": [selection], "draws": draws}, **options)
 
     def record(self, request, **options):
-        with self.chance.step() as draw:
+        with self.generator.step() as draw:
             return self.office.sell(request, draw, station="K-07", **options)
 
-    def hold(self, chance=None):
+    def hold(self, generator=None):
         """Close the sales and hold the draw; by default the balls are 1 to 20 and every factor is the lowest."""
         self.office.close_sales()
-        return self.hold_closed(chance)
+        return self.hold_closed(generator)
 
-    def hold_closed(self, chance=None):
-        with (chance or ScriptedChance(*LOW, 0)).step() as draw:
+    def hold_closed(self, generator=None):
+        with (generator or ScriptedGenerator(*LOW, 0)).step() as draw:
             return self.office.conduct_draw(draw)
 
     def claim(self, ticket, condition=TicketCondition.INTACT, place=PLACE, **says):
@@ -217,7 +217,7 @@ def test_a_ticket_for_several_draws_is_settled_once_per_draw(venue):
     prize = venue.hold().prizes[1]
     assert venue.claim(ticket).draws == (1,)
     assert refusal(venue.claim, ticket) is KenoTicketRefusal.ALREADY_PAID
-    assert venue.hold(ScriptedChance(*[60] * 20, 0)).prizes == {}
+    assert venue.hold(ScriptedGenerator(*[60] * 20, 0)).prizes == {}
     assert venue.hold().prizes == {1: prize}
     payment = venue.claim(ticket)
     assert (payment.credits, payment.draws) == (prize, (3,))
@@ -325,7 +325,7 @@ def test_a_ticket_wins_in_each_draw_what_the_machines_game_pays_for_the_same_num
     rules, won = venue.game.rules, 0
     for _ in range(30):
         tickets = [venue.record(request) for request in requests]
-        result = venue.hold(venue.chance)
+        result = venue.hold(venue.generator)
         entry = next(venue.journal.entries("keno.drawn", newest_first=True))
         for ticket, request in zip(tickets, requests, strict=True):
             wager = rules.build_wager(ticket.printed_ticket.cost_credits, **request)
@@ -365,7 +365,7 @@ def test_accounts_agree_with_all_tickets_after_every_random_act(venue):
         act = dice.randrange(8)
         with_draw = venue.office._read_counters().is_closed
         if with_draw and act < 6:
-            venue.hold_closed(venue.chance)
+            venue.hold_closed(venue.generator)
         elif with_draw:
             venue.office.fail_draw("planted")
         elif act < 4:
@@ -387,7 +387,7 @@ def test_accounts_agree_with_all_tickets_after_every_random_act(venue):
     while any(ticket.claim_deadline is None and ticket.state is not KenoTicketState.VOID for ticket in venue.office.list_tickets().values()):  # fmt: skip
         if not venue.office._read_counters().is_closed:
             venue.office.close_sales()
-        venue.hold_closed(venue.chance)
+        venue.hold_closed(venue.generator)
     venue.time += timedelta(days=400)
     venue.office.expire()
     desk, staked, owed, house = venue.balances()

@@ -49,10 +49,10 @@ MOST = 7
 
 
 def level(name="luck", terms=TERMS):
-    chance = LevelStakeAndHitRate(stake_cents=STAKE, hit_rate=compute_mystery_hit_rate(terms, STAKE))
+    generator = LevelStakeAndHitRate(stake_cents=STAKE, hit_rate=compute_mystery_hit_rate(terms, STAKE))
     names = {"en": name, "fr": name}
     return LevelDefinition(
-        id=name, names=names, scope=LevelScope.LINKED, terms=terms, stake_and_hit_rate=chance
+        id=name, names=names, scope=LevelScope.LINKED, terms=terms, stake_and_hit_rate=generator
     )
 
 
@@ -72,9 +72,9 @@ class Floor:
         return answer
 
     def join(self, machine, **changes):
-        chance = level().stake_and_hit_rate
+        generator = level().stake_and_hit_rate
         expected = LevelEnrolment(
-            **{"level": "luck", "stake_cents": chance.stake_cents, "odds": chance.hit_rate, **changes}
+            **{"level": "luck", "stake_cents": generator.stake_cents, "odds": generator.hit_rate, **changes}
         )
         return self.tell(machine, EnrolmentRequest(machine=machine, nonce="n", levels=(expected,)))
 

@@ -251,12 +251,12 @@ def test_a_machine_and_a_sign_refuse_more_falls_than_are_possible(falls):
 
 def test_a_machines_report_cannot_raise_the_falls_of_a_level_arbitrarily(tmp_path):
     house = House(tmp_path, ["A"])
-    chance = POOL.definition.stake_and_hit_rate
+    generator = POOL.definition.stake_and_hit_rate
     for falls in (0, 7, 1_000_000_000_000):
         seen = LevelEnrolment(
             level="TOP",
-            stake_cents=chance.stake_cents,
-            odds=chance.hit_rate,
+            stake_cents=generator.stake_cents,
+            odds=generator.hit_rate,
             shown_cents=9_999_99,
             falls=falls,
         )

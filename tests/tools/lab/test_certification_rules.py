@@ -82,8 +82,8 @@ def test_the_return_of_a_game_of_skill_is_that_of_its_best_strategy():
         return Fraction(sum(stage.reels.evaluate_stops(spin)[0] for spin in spins), len(spins))
 
     anew = worth([0, 0, 0], 0)
-    chance = random.Random(1)
+    generator = random.Random(1)
     for _ in range(20):
-        stops = [chance.choice(strip) for strip in strips]
+        stops = [generator.choice(strip) for strip in strips]
         values = [anew, *(worth(stops, mask) for mask in range(1, 8))]
         assert values[stage.find_best_hold(stops)] == max(values), stops

@@ -14,8 +14,8 @@ GAMES = 4000
 
 
 def sample(seed, law=LAW):
-    chance = random.Random(seed)
-    wins = Counter(chance.choices(list(law.counts), list(law.counts.values()), k=GAMES))
+    generator = random.Random(seed)
+    wins = Counter(generator.choices(list(law.counts), list(law.counts.values()), k=GAMES))
     return SimulationTally(GAMES, 0, 0, GAMES - wins[0], max(wins), wins)
 
 

@@ -15,7 +15,7 @@ from egm.app.preflight import iter_preflight_mistakes, iter_unknown_profile_and_
 from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, GameTable, find_default_state_folder, load_cabinet
 from egm.config.computer_checks import find_shared_folders, find_stable_port_name
-from egm.config.mistakes import ConfigMistake, TomlLineNumbers, parse_key_path, read_toml
+from egm.config.mistakes import ConfigMistake, Consequence, TomlLineNumbers, parse_key_path, read_toml
 from egm.config.schema import build_schema as build_cabinet_schema
 from egm.config.schema import find_unchanged_example_values
 from egm.devices.catalogue import PROTOCOLS
@@ -121,7 +121,12 @@ def check(file: Path, state_folder: Path | None, *, quick: bool, output_format: 
     )
     show(output_format, Table(columns, rows, empty_text=f"{file}: {empty_text}"))
     raise SystemExit(
-        1 if any(not (mistake.is_retried_later or mistake.is_warning_only) for mistake in mistakes) else 0
+        int(
+            any(
+                mistake.consequence in {Consequence.START_IS_REFUSED, Consequence.PART_IS_LEFT_OUT}
+                for mistake in mistakes
+            )
+        )
     )
 
 
@@ -166,7 +171,7 @@ class _RemarkFinder:
                     f"this machine played another definition, {earlier_digest[:12]}, as version {game.version}: "
                     "give this one a new game.version"
                 )
-                yield ConfigMistake(key, remark, is_fatal=False, is_warning_only=True)
+                yield ConfigMistake(key, remark, consequence=Consequence.WARNING_ONLY)
 
     def _iter_reduced_limits(self, key: str, game_table: GameTable, game: Game) -> Iterator[ConfigMistake]:
         """Yield a remark for each denomination at which the jurisdiction's bet limit reduces a table's own limits."""
@@ -185,7 +190,7 @@ class _RemarkFinder:
                     f"at a denomination of {cents:,} minor units, the highest bet is {', '.join(reductions)}, "
                     f"because one round may cost at most {self.limit_cents:,} minor units"
                 )
-                yield ConfigMistake(key, remark, is_fatal=False, is_warning_only=True)
+                yield ConfigMistake(key, remark, consequence=Consequence.WARNING_ONLY)
 
 
 def _parse_toml(text: str) -> dict[str, Any]:
@@ -211,7 +216,11 @@ def _build_row(mistake: ConfigMistake, lines: TomlLineNumbers) -> tuple[Any, ...
     The row has line, key, whether the error prevents the start, problem, suggestion and allowed values.
     """
     line = mistake.line or lines.find_line(parse_key_path(mistake.key))
-    stops_machine = None if mistake.is_warning_only else mistake.is_fatal
+    stops_machine = (
+        None
+        if mistake.consequence is Consequence.WARNING_ONLY
+        else mistake.consequence is Consequence.START_IS_REFUSED
+    )
     return line, mistake.key, stops_machine, mistake.problem, mistake.suggestion, mistake.allowed_values
 
 

@@ -72,10 +72,10 @@ def _build_step_figure(name: str, value: float, baseline: float) -> BenchFigure:
 
 def _create_desk(store: TicketStore) -> TicketDesk:
     who = Personalization(product="bench", version="1", machine_serial="B", instance=1, boot_counter=1)
-    chance = RandomService.start(personalization=who, sources=[KernelSource()])
+    generator = RandomService.start(personalization=who, sources=[KernelSource()])
 
     def below(bound: int) -> int:
-        with chance.step() as step:
+        with generator.step() as step:
             return step.below(bound)
 
     return TicketDesk(

@@ -41,13 +41,13 @@ def build_readout() -> SasReadout:
         digest="0" * 64,
         denominations_cents=(1, 5),
         bet_max_credits=10,
-        payback_hundredths=9000,
+        return_hundredths=9000,
     )
     return SasReadout(
         meter_reading=MeterReading(1, "", ()),
         serial="FUZZ",
         currency="USD",
-        denomination_cents=1,
+        accounting_denomination_cents=1,
         games=(game,),
         selected_game_number=1,
         player_denomination_cents=1,

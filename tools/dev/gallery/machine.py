@@ -258,7 +258,7 @@ def _build_device_drawer_view(idle_view: View) -> View:
         idle_view,
         has_device_drawer=True,
         drawer_opened_at=90.0,
-        is_simulator_connected=True,
+        is_bench_connected=True,
         state_by_device=state_by_device,
         now=101.0,
     )

@@ -16,7 +16,7 @@ from egm.screen.theme import Theme
 from egm.screen.view import View, build_view_timeline
 from egm.staff.page_texts import build_text
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu
+from egm.testing.service_menu import MenuUser
 from paytables import Decision as Asked
 from paytables import Outcome
 
@@ -290,7 +290,7 @@ def _list_links(page: ServicePage) -> list[str]:
     return action_ids + [row.action for table in page.tables for row in table.rows[:30] if row.action]
 
 
-def _reopen_if_closed(menu: Menu) -> bool:
+def _reopen_if_closed(menu: MenuUser) -> bool:
     """Sign in to the menu again if the last touch closed it; return whether that was necessary."""
     if menu.is_open:
         return False
@@ -298,7 +298,7 @@ def _reopen_if_closed(menu: Menu) -> bool:
     return True
 
 
-def _iter_menu_pages(menu: Menu) -> Iterator[ServicePage]:
+def _iter_menu_pages(menu: MenuUser) -> Iterator[ServicePage]:
     """Yield the pages that are at most two touches from the main menu, one per layout, and each form's first prompt."""
     seen_layouts = set()
     yield menu.page
@@ -331,7 +331,7 @@ def list_real_pages(folder: Path) -> list[ServicePage]:
     for _ in range(3):
         rig.engine.handle(EventType.PLAY)
         rig.report_shown()
-    menu = Menu(rig)
+    menu = MenuUser(rig)
     pages = [menu.open().page]
     menu.identify(Role.MANAGER)
     pages.append(menu.home().touch("recall").page)

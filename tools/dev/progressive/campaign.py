@@ -263,13 +263,13 @@ def _create_level(number: int, random_source: random.Random) -> LevelDefinition:
     )
     name = f"S{number}"
     odds = compute_mystery_hit_rate(terms, STAKE_CENTS) if is_mystery else _LEVEL_ODDS
-    chance = LevelStakeAndHitRate(stake_cents=STAKE_CENTS, hit_rate=odds)
+    generator = LevelStakeAndHitRate(stake_cents=STAKE_CENTS, hit_rate=odds)
     return LevelDefinition(
         id=name,
         names={"en": name, "fr": name},
         scope=LevelScope.LINKED,
         terms=terms,
-        stake_and_hit_rate=chance,
+        stake_and_hit_rate=generator,
     )
 
 

@@ -2,8 +2,8 @@
 
 Each poll is only translated here; its effect on the machine's money is in :mod:`egm.host.transfer_port`.
 Debit transfers and transfers to a ticket are refused as unsupported, and no receipts are printed, so polls 75
-and 76, which set the text of receipts, get no reply. On a machine with neither transfers nor bonuses of a host, and on
-a line of another host than the one that controls the money, none of these polls gets a reply.
+and 76, which set the text of receipts, get no reply. None of these polls gets a reply if the machine permits a host
+neither transfers nor bonuses, or if the poll arrives on the line of a host other than the one that controls the money.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,12 @@ from datetime import datetime, time
 from typing import Final
 
 from egm.config.sas_line import SasPollGroup
-from egm.host.transfer_port import AftRegistration, HostTransferInterface, HostTransferResult
+from egm.host.transfer_port import (
+    AftRegistration,
+    HostTransferInterface,
+    HostTransferResult,
+    TransferLockState,
+)
 from egm.host.transfers import TRANSFER_HISTORY_SIZE
 from egm.kernel.credits import CreditKind
 from egm.links.sas.codec import (
@@ -85,21 +90,23 @@ def find_transfer_interface(host: SasHost) -> HostTransferInterface | None:
     return HostTransferInterface(host.context.engine, host.context.submit_event) if serves_this_line else None
 
 
-#: Transfer codes of poll 72: query a result, query it without marking it as read, cancel.
-_INTERROGATE_CODE, _QUERY_WITHOUT_READING_CODE, _CANCEL_CODE = 0xFF, 0xFE, 0x80
+#: Transfer codes of poll 72: query a result and mark it as read, query it and keep it unread, cancel.
+_INTERROGATE_CODE, _QUERY_KEEP_UNREAD_CODE, _CANCEL_CODE = 0xFF, 0xFE, 0x80
 #: Transfer codes of poll 72: all or nothing, as much as possible.
 _FULL_ONLY_CODE, _PARTIAL_ALLOWED_CODE = 0x00, 0x01
 #: Transfer flags: change the cash-out terms, offer cash-outs to the host, only the host may take cash-outs.
 _SET_CASH_OUT_TERMS_FLAG, _OFFER_CASH_OUTS_FLAG, _HOST_CASH_OUT_ONLY_FLAG = 1 << 0, 1 << 1, 1 << 2
 #: Transfer flags: keep the lock after the transfer, transfer only if locked, print a receipt.
 _STAY_LOCKED_FLAG, _ONLY_IF_LOCKED_FLAG, _PRINT_RECEIPT_FLAG = 1 << 4, 1 << 6, 1 << 7
-#: Data bytes of an order up to its identifier, including the identifier's length; minimum data bytes after
-#: it.
+#: Data bytes of an order up to its identifier, including the identifier's length.
 #:
 #: Layout: 0 transfer code, 1 history index, 2 transfer type, 3 to 17 the three amounts, 18 flags, 19 to 22 asset
-#: number, 23 to 42 registration key, 43 length of the identifier; after the identifier, 4 bytes of expiry date, 2 of
-#: the pool, and the length of the receipt's data.
-_ORDER_HEAD_SIZE_BYTES, _ORDER_TAIL_BYTES_MIN = 44, 7
+#: number, 23 to 42 registration key, 43 length of the identifier.
+_ORDER_HEAD_SIZE_BYTES: Final = 44
+#: Least number of data bytes of an order after its identifier.
+#:
+#: Layout: 0 to 3 expiry date, 4 and 5 pool, 6 length of the receipt's data.
+_ORDER_TAIL_BYTES_MIN: Final = 7
 
 
 def answer_aft_transfer(host: SasHost, request: LongPoll) -> Reply | None:
@@ -110,7 +117,7 @@ def answer_aft_transfer(host: SasHost, request: LongPoll) -> Reply | None:
     body = request.data[1:]
     if not body:
         raise MalformedPollError(request, "the transfer code is missing")
-    if body[0] in {_INTERROGATE_CODE, _QUERY_WITHOUT_READING_CODE}:
+    if body[0] in {_INTERROGATE_CODE, _QUERY_KEEP_UNREAD_CODE}:
         return _answer_interrogation(host, transfer_interface, body[1] if len(body) > 1 else 0)
     if body[0] == _CANCEL_CODE:
         transfer_interface.cancel_order()
@@ -139,13 +146,14 @@ def _order_transfer(
         }
         expiry_date = parse_expiry(request, tail[:4], host)
     except MalformedPollError:
-        error_status = TransferStatus.BAD_AMOUNT
+        error_status = TransferStatus.BAD_AMOUNT  # also for a wrong expiry date: SAS has one code for both
     if flags & _PRINT_RECEIPT_FLAG:
         error_status = TransferStatus.RECEIPT_NOT_SUPPORTED
     if body[2] not in _TRANSFER_KIND_BY_TYPE:
         error_status = TransferStatus.UNSUPPORTED
     if body[0] not in {_FULL_ONLY_CODE, _PARTIAL_ALLOWED_CODE}:
         error_status = TransferStatus.BAD_FUNCTION
+    # An order with an error is passed on too: it is refused there, so that the refusal is recorded.
     status = transfer_interface.execute_or_refuse_order(
         TransferOrder(
             identifier=body[
@@ -184,12 +192,12 @@ def _split_amounts(body: bytes) -> tuple[bytes, ...]:
 def _build_order_reply(body: bytes, status_code: int, *, repeats_amounts: bool = False) -> Reply:
     """Return the reply to a transfer order that is refused or not finished yet, with a SAS status code.
 
-    It repeats the order's identifier, type and flags and, if ``repeats_amounts``, its amounts, as for an accepted
-    order that is not finished. Otherwise the amounts are zero.
+    It repeats the order's type, flags, asset number, identifier, expiry date and pool. If ``repeats_amounts``, it also
+    repeats the amounts, as for an accepted order that is not finished. Otherwise they are zero.
     """
     identifier_size_bytes = body[_ORDER_HEAD_SIZE_BYTES - 1]
     amounts_sent = body[3:18] if repeats_amounts else bytes(3 * AMOUNT_SIZE_BYTES)
-    tail = body[
+    expiry_and_pool_bytes = body[
         _ORDER_HEAD_SIZE_BYTES + identifier_size_bytes : _ORDER_HEAD_SIZE_BYTES + identifier_size_bytes + 6
     ]
     return Reply(
@@ -199,9 +207,9 @@ def _build_order_reply(body: bytes, status_code: int, *, repeats_amounts: bool =
             + body[18:23]
             + bytes((identifier_size_bytes,))
             + body[_ORDER_HEAD_SIZE_BYTES : _ORDER_HEAD_SIZE_BYTES + identifier_size_bytes]
-            + bytes(7)
-            + tail
-            + bytes(3)
+            + bytes(7)  # date and time of the transfer
+            + expiry_and_pool_bytes
+            + bytes(3)  # the lengths of the three cumulative meters
         ),
         is_resent_on_repeat=True,
     )
@@ -261,7 +269,7 @@ def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
 
 
 def _encode_cumulative_meters(host: SasHost, result: HostTransferResult) -> bytes:
-    """Return the cumulative meters of this kind of transfer, one for each credit kind, preceded by its length.
+    """Return the cumulative meters of this kind of transfer, one for each credit kind, each preceded by its length.
 
     If the transfer moved nothing, each of the three lengths is zero and no meter follows.
     """
@@ -350,8 +358,12 @@ def _build_registration_reply(registration: AftRegistration, status_code: int | 
 _LOCK_CODE, _UNLOCK_CODE = 0x00, 0x80
 #: Lock states in the reply to poll 74.
 _LOCKED_STATUS, _LOCK_PENDING_STATUS, _NOT_LOCKED_STATUS = 0x00, 0x40, 0xFF
-#: Lock state of the machine (None: requested, not granted yet) -> code in the reply to poll 74.
-_STATUS_BY_LOCK_STATE: Final = {True: _LOCKED_STATUS, None: _LOCK_PENDING_STATUS, False: _NOT_LOCKED_STATUS}
+#: State of the transfer lock -> code in the reply to poll 74.
+_STATUS_BY_LOCK_STATE: Final[Mapping[TransferLockState, int]] = {
+    TransferLockState.LOCKED: _LOCKED_STATUS,
+    TransferLockState.PENDING: _LOCK_PENDING_STATUS,
+    TransferLockState.NOT_LOCKED: _NOT_LOCKED_STATUS,
+}
 
 
 def answer_aft_lock(host: SasHost, request: LongPoll) -> Reply | None:
@@ -422,6 +434,7 @@ def _encode_lock_status(host: SasHost, transfer_interface: HostTransferInterface
     )
 
 
+# All three run on the machine's event loop, as ``effect_function``, because each may change the machine.
 _POLL_GROUP: Final = SasPollGroup.AFT
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(

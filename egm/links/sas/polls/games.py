@@ -15,7 +15,7 @@ from egm.links.sas.codec import (
     encode_binary,
     prepend_length,
 )
-from egm.links.sas.meters import compute_payback, read_meter
+from egm.links.sas.meters import compute_return_hundredths, read_meter
 from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.readout import GameReadout, SasReadout
 from egm.links.sas.tables.denominations import DENOMINATION_CENTS_BY_CODE
@@ -65,12 +65,12 @@ def _encode_identity(readout: SasReadout, game: GameReadout | None) -> bytes:
         (
             _MANUFACTURER_GAME_ID,
             b"000",
-            bytes((find_denomination_code(readout.denomination_cents),)),
+            bytes((find_denomination_code(readout.accounting_denomination_cents),)),
             bytes((min(bet_max_credits, 0xFF),)),
             _NO_PROGRESSIVE_GROUP,
             _NO_GAME_OPTIONS,
             paytable_id,
-            _encode_percent(compute_payback(readout) if game is None else game.payback_hundredths),
+            _encode_percent(compute_return_hundredths(readout) if game is None else game.return_hundredths),
         )
     )
 
@@ -107,7 +107,7 @@ def answer_selected_game(_: LongPoll, readout: SasReadout) -> Reply:
 
 def answer_enabled_games(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 56: the numbers of the enabled games; in poll B0, only of games offered at its denomination."""
-    only_denomination_cents = readout.play_meters_denomination_cents
+    only_denomination_cents = readout.play_meters_limited_to_denomination_cents
     game_numbers = [
         game.game_number
         for game in readout.games
@@ -139,7 +139,7 @@ def answer_token_denomination(_: LongPoll, readout: SasReadout) -> Reply:
 
 
 def answer_wager_category(request: LongPoll, readout: SasReadout) -> Reply | None:
-    """Answer poll B4: payback percentage and coin-in of a game's wager category; each game has only one."""
+    """Answer poll B4: return to player and coin-in of a game's wager category; each game has only one."""
     game_number_bcd, category_bcd = request.data[:2], request.data[2:]
     game = _find_requested_game(request, readout, game_number_bcd)
     if game is None or decode_bcd(request, category_bcd) != _ONLY_WAGER_CATEGORY:
@@ -149,7 +149,7 @@ def answer_wager_category(request: LongPoll, readout: SasReadout) -> Reply | Non
         prepend_length(
             game_number_bcd
             + category_bcd
-            + _encode_percent(game.payback_hundredths)
+            + _encode_percent(game.return_hundredths)
             + prepend_length(coin_in_bcd)
         )
     )

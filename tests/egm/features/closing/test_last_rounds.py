@@ -13,7 +13,7 @@ from egm.kernel.services import MachineContext
 from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.table import SharedTables
 from egm.staff.form import FieldError
-from egm.testing.machine import ScriptedChance
+from egm.testing.machine import ScriptedGenerator
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -179,9 +179,9 @@ def test_standing_bets_are_played_on_after_the_last_round(tables, tmp_path):
     rig.insert(CREDIT_CENTS)
     fill_in(rig, "close_tables", **MANAGER, minutes=0)
     for total in ((3, 3), (2, 3), (2, 3), (2, 3)):  # the point is six, then three throws that do not decide
-        rig.machine.random_service = ScriptedChance(*(value - 1 for value in total))
+        rig.machine.random_service = ScriptedGenerator(*(value - 1 for value in total))
         assert play(rig, {"pass": 10} if total == (3, 3) else {"field": 10})
-    rig.machine.random_service = ScriptedChance(2, 2)  # three and three: the point is made
+    rig.machine.random_service = ScriptedGenerator(2, 2)  # three and three: the point is made
     assert play(rig, {"field": 10})
     assert list_closing_notices(rig) == [("table_closes",)]
     assert not play(rig, {"pass": 10})

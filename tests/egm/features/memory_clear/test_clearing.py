@@ -29,7 +29,7 @@ from egm.testing.clearing import (
     clear_with_decisions,
     read_clear_time,
 )
-from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
+from egm.testing.machine import MachineRig, ScriptedGenerator, write_undeclared_entry
 from egm.tickets.cage import TicketCage
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
@@ -86,7 +86,7 @@ def test_credit_is_carried_over_and_can_be_cashed_out(tmp_path):
 
 @pytest.mark.requirement("A-20")
 def test_after_a_clear_no_win_is_displayed(tmp_path):
-    rig = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    rig = MachineRig(tmp_path, devices=SOLD, generator=ScriptedGenerator(23, 7, 5)).boot().insert(2000)
     rig.play()
     rig.report_shown()
     before = build_snapshot(rig.engine)
@@ -134,7 +134,7 @@ def win_by_hand(folder: Path) -> MachineRig:
     ]
     profile_file.write_text("\n".join(lines))
     rig = (
-        MachineRig(folder, devices=SOLD, profile=profile_file, chance=ScriptedChance(23, 7, 5))
+        MachineRig(folder, devices=SOLD, profile=profile_file, generator=ScriptedGenerator(23, 7, 5))
         .boot()
         .insert(2000)
     )
@@ -156,7 +156,7 @@ def test_a_jackpot_settled_by_hand_at_the_clear_is_not_paid_again(tmp_path):
 
 @pytest.mark.requirement("A-05")
 def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
-    rig = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    rig = MachineRig(tmp_path, devices=SOLD, generator=ScriptedGenerator(23, 7, 5)).boot().insert(2000)
     rig.play()
     game = rig.machine.component(GameInProgress).record
     win_cents = game.win_cents
@@ -165,7 +165,7 @@ def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
     rig.close()
     assert claims_of(tmp_path)["game:1"] == win_cents
     rig = reopen_cleared(
-        rig, tmp_path, make=lambda: MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance())
+        rig, tmp_path, make=lambda: MachineRig(tmp_path, devices=SOLD, generator=ScriptedGenerator())
     )
     assert rig.state is State.PLAYING
     rig.report_shown()
@@ -176,7 +176,7 @@ def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
 
 @pytest.mark.requirement("A-05")
 def test_a_decided_game_paid_by_hand_at_the_clear_is_closed(tmp_path):
-    rig = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    rig = MachineRig(tmp_path, devices=SOLD, generator=ScriptedGenerator(23, 7, 5)).boot().insert(2000)
     rig.play()
     game = rig.machine.component(GameInProgress).record
     win_cents = game.win_cents
@@ -194,10 +194,12 @@ def test_a_decided_game_paid_by_hand_at_the_clear_is_closed(tmp_path):
 def test_prizes_in_kind_are_carried_over_and_handed_over(tmp_path):
     game = str(VECTORS / "fair.toml")
     folder = tmp_path / "state"
-    rig = MachineRig(folder, games=(game,), chance=ScriptedChance(0, 0)).boot().insert(500)
+    rig = MachineRig(folder, games=(game,), generator=ScriptedGenerator(0, 0)).boot().insert(500)
     rig.play()
     rig.report_shown()
-    rig = reopen_cleared(rig, folder, make=lambda: MachineRig(folder, games=(game,), chance=ScriptedChance()))
+    rig = reopen_cleared(
+        rig, folder, make=lambda: MachineRig(folder, games=(game,), generator=ScriptedGenerator())
+    )
     assert rig.state is State.HANDPAY
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.notice) == (State.IDLE, "prize_delivered")

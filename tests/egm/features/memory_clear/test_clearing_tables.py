@@ -10,8 +10,8 @@ from egm.people import Role
 from egm.play.records.tables import list_tables_with_standing_bets
 from egm.staff.page_texts import build_text
 from egm.testing.clearing import build_paid_decision, clear_with_decisions
-from egm.testing.machine import MachineRig, ScriptedChance
-from egm.testing.service_menu import Menu
+from egm.testing.machine import MachineRig, ScriptedGenerator
+from egm.testing.service_menu import MenuUser
 from meters.recall import iter_recent_plays
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -26,7 +26,7 @@ def evening(tmp_path, monkeypatch):
     class Evening:
         def start(self, name, *numbers):
             game = write_definition(tmp_path / "games", name)
-            rooms.append(MachineRig(state, games=(game,), chance=ScriptedChance(*numbers)).boot())
+            rooms.append(MachineRig(state, games=(game,), generator=ScriptedGenerator(*numbers)).boot())
             return rooms[-1]
 
         def clear(self, **decisions):
@@ -70,7 +70,7 @@ def bet_and_raise(rig):
 
 def recall_answers(rig):
     """Return the rows with the last game's answers on its recall page."""
-    menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
+    menu = MenuUser(rig).sign_in(Role.ATTENDANT).touch("recall")
     tables = menu.touch(menu.page.tables[0].rows[0].action).page.tables
     answers = [
         row for table in tables if table.title == build_text("service.recall.choices") for row in table.rows

@@ -7,7 +7,7 @@ from egm.features.tournament.rules import parse_rules
 from egm.kernel.events import EventType, State
 from egm.play.game_messages import find_pending_decision
 from egm.play.records.games import find_open_game
-from egm.testing.machine import ScriptedChance
+from egm.testing.machine import ScriptedGenerator
 from paytables import list_shipped_games, load_game
 from paytables.required_bets import find_smallest_bets_with
 
@@ -103,7 +103,7 @@ def test_a_spot_that_the_table_has_closed_takes_no_points(tmp_path):
         ("games = 100", "games = 2"), game=game.id, denomination_cents=game.denominations_cents[0], bet=least
     )
     hall = Hall(
-        tmp_path, rules, games=(game.id,), chance=ScriptedChance(0, 2)
+        tmp_path, rules, games=(game.id,), generator=ScriptedGenerator(0, 2)
     ).enter()  # the dice show one and three
     assert hall.sell(1, "P-1") is None
     rig = hall.open_play().room

@@ -27,7 +27,7 @@ from egm.features.tournament.results import derive_results
 from egm.features.tournament.rules import parse_rules
 from egm.features.tournament.view import _build_rules_view, build_tournament_view
 from egm.gaming_day import GamingDay
-from egm.host.transfer_port import HostTransferInterface
+from egm.host.transfer_port import HostTransferInterface, TransferLockState
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.running_positions import RunningPosition, RunningPositions
@@ -41,9 +41,9 @@ from egm.play.game_messages import find_pending_decision
 from egm.play.keys import PlayKey
 from egm.play.records.games import find_open_game
 from egm.testing.clearing import clear_with_decisions
-from egm.testing.machine import PowerCutError, ScriptedChance
+from egm.testing.machine import PowerCutError, ScriptedGenerator
 from egm.testing.sas import SasHostBench
-from egm.testing.service_menu import Menu
+from egm.testing.service_menu import MenuUser
 from meters import recall
 from meters.recall import read_details
 from paytables import PaytableError
@@ -80,12 +80,14 @@ def read_live_meters(room):
 @pytest.mark.requirement("D-17", "F-01", "L-01", "L-02:a", "L-06", "L-07", "L-10")
 def test_staff_run_a_tournament_at_the_menu_and_no_live_meter_moves(hall):
     hall = hall()
-    room, menu = hall.room, Menu(hall.room)
-    menu.sign_in(Role.MANAGER).fill("tournament_rules").home().fill("tournament_enter")
+    room, menu = hall.room, MenuUser(hall.room)
+    menu.sign_in(Role.MANAGER).open_and_fill_form("tournament_rules").home().open_and_fill_form(
+        "tournament_enter"
+    )
     room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     assert room.state is State.TOURNAMENT
     before, states = read_live_meters(room), room.machine.memory.get(PlayKey.LAST_GAME)
-    menu.sign_in(Role.ATTENDANT).fill("tournament_entry", "1", "P-07", str(FEE_CENTS), "here")
+    menu.sign_in(Role.ATTENDANT).open_and_fill_form("tournament_entry", "1", "P-07", str(FEE_CENTS), "here")
     room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     hall.open_play()
     purse = hall.play_round()
@@ -96,7 +98,7 @@ def test_staff_run_a_tournament_at_the_menu_and_no_live_meter_moves(hall):
     assert (values["tournament_fees.value"], values["tournament_fees.count"]) == (FEE_CENTS, 1)
     for account in ("tournament:points:1", "tournament:won:1"):
         assert room.journal.balance_cents(account) == 0
-    menu.sign_in(Role.MANAGER).fill("tournament_leave")
+    menu.sign_in(Role.MANAGER).open_and_fill_form("tournament_leave")
     room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     assert room.state is State.IDLE
     assert read_live_meters(room) == before
@@ -124,7 +126,7 @@ def test_damage_between_two_games_of_points_is_found_before_the_next(hall):
 
 @pytest.mark.requirement("L-01")
 def test_a_game_with_points_is_that_of_credits_with_the_same_numbers(hall):
-    hall = hall(chance=ScriptedChance(*WON, *WON))
+    hall = hall(generator=ScriptedGenerator(*WON, *WON))
     hall.room.insert(500)
     hall.room.engine.handle(EventType.SELECT_BET, value=3)
     hall.room.play()
@@ -248,7 +250,7 @@ def test_rules_that_break_the_by_law_or_are_of_another_machine_are_not_installed
     hall = hall(rules, wall=DAY - timedelta(days=3))
     assert hall.fill("tournament_rules") == f"refused.{reason}"
     assert hall.room.records("tournament.rules") == []
-    menu = Menu(hall.room).sign_in(Role.MANAGER).touch("tournament")
+    menu = MenuUser(hall.room).sign_in(Role.MANAGER).touch("tournament")
     assert len(menu.page.tables) == 2, "the page names the faults"
 
 
@@ -301,7 +303,7 @@ def test_in_a_tournament_no_money_moves_and_the_player_reads_why(hall):
     )
     port.execute_or_refuse_order(order, asset_number=4711, registration_key=b"", requires_lock=False)
     assert port.last_result.status is not TransferStatus.COMPLETED_IN_FULL
-    assert port.request_lock(1, 100) is not True
+    assert port.request_lock(1, 100) is not TransferLockState.LOCKED
     assert room.credit_cents == 0
     hall.sell(1, "P-1")
     hall.open_play().room.play()
@@ -387,7 +389,7 @@ def test_at_a_table_chips_are_placed_up_to_the_tournaments_bet(hall):
 
 def test_a_round_ends_when_the_points_are_used_up(hall):
     rules = describe_machine(("points = 300", "points = 7"))
-    hall = hall(rules, chance=ScriptedChance(*WON, *LOST)).enter()
+    hall = hall(rules, generator=ScriptedGenerator(*WON, *LOST)).enter()
     hall.sell(1, "P-1")
     purse = hall.open_play().play_round()
     assert (purse["ending"], purse["games"]) == ("complete", 2)
@@ -599,7 +601,7 @@ def _read_every_sas_meter(room, folder):
 
 @pytest.mark.requirement("L-04", "L-09", "L-03", "L-10")
 def test_the_view_names_tournament_rules_points_and_win(hall):
-    hall = hall(chance=ScriptedChance(*WON, *LOST, *LOST))
+    hall = hall(generator=ScriptedGenerator(*WON, *LOST, *LOST))
 
     def seen():
         return build_snapshot(hall.room.engine)
@@ -670,7 +672,7 @@ def test_a_start_without_dates_before_or_after_it_is_refused(hall, year):
         )
     )
     assert hall.fill("tournament_rules") == "refused.rules_are_lawful"
-    (table,) = Menu(hall.room).sign_in(Role.MANAGER).touch("tournament").page.tables[1:]
+    (table,) = MenuUser(hall.room).sign_in(Role.MANAGER).touch("tournament").page.tables[1:]
     assert f"starts: the year {int(year)} is not 2000 to 9900" in str(table)
 
 
@@ -717,7 +719,7 @@ def test_a_version_that_refuses_the_installed_rules_starts_and_staff_remove_them
         assert hall.begin(1, "P-1", 1) is not None
         assert hall.end("interrupted") is None
         assert hall.fill("tournament_leave") is None
-    page = Menu(hall.room).sign_in(Role.MANAGER).touch("tournament").page
+    page = MenuUser(hall.room).sign_in(Role.MANAGER).touch("tournament").page
     assert "maple-classic: not in the library" in str(page)
     hall.room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     assert hall.fill("tournament_void", entry=1, reason="the game is gone") is None
@@ -740,7 +742,7 @@ def test_no_round_starts_at_a_machine_that_differs_from_the_rules(hall, change):
         hall.games = ("icebreak",)
     hall.cut_power()
     hall.rules.path.unlink()
-    page = Menu(hall.room).sign_in(Role.MANAGER).touch("tournament").page
+    page = MenuUser(hall.room).sign_in(Role.MANAGER).touch("tournament").page
     assert (
         "machine 99 is not listed in the rules" if change == "number" else "is not offered on this machine"
     ) in str(page)
@@ -788,7 +790,7 @@ def test_no_prize_is_paid_before_the_start_or_of_a_void_entry(hall):
 
 
 def test_the_page_lists_the_rounds_of_the_machine_by_points(hall):
-    hall = hall(chance=ScriptedChance(*LOST, *LOST, *LOST, *WON, *WON, *WON)).enter().open_play()
+    hall = hall(generator=ScriptedGenerator(*LOST, *LOST, *LOST, *WON, *WON, *WON)).enter().open_play()
     hall.begin(1, "P-1", 1)
     hall.play_round()
     hall.begin(2, "P-2", 1)

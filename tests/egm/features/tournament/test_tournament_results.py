@@ -15,7 +15,7 @@ from egm.features.tournament.results import derive_results
 from egm.features.tournament.rules import parse_rules
 from egm.features.tournament.standings import ResultsError, rank_participants_of_round
 from egm.kernel.events import EventType, State
-from egm.testing.machine import ScriptedChance
+from egm.testing.machine import ScriptedGenerator
 from tools.audit import saved_state
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -394,7 +394,7 @@ TWO_ROUNDS = describe_machine(
 @pytest.fixture
 def tied(tmp_path):
     """Two entries with equal results after the first round, and the export of their machine."""
-    hall = Hall(tmp_path, TWO_ROUNDS, chance=ScriptedChance(*WON * 8)).enter()
+    hall = Hall(tmp_path, TWO_ROUNDS, generator=ScriptedGenerator(*WON * 8)).enter()
     assert hall.sell(1, "P-1") is None
     assert hall.sell(2, "P-2", start="later") is None
     hall.open_play().play_round()
