@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from egm.kernel.entries import AnyEntryDeclaration, EntryDeclaration
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.significance import EventEffect, Significance
 from egm.record_codec import from_json, stored_as
 from egm.record_fields import Count
@@ -116,7 +116,7 @@ ENTRY_BY_GENERATOR_EVENT: Final[Mapping[str, AnyEntryDeclaration]] = {
 }
 
 
-def record_generator_event(machine: Machine, code: str, values: Mapping[str, object]) -> None:
+def record_generator_event(machine: PositionMachine, code: str, values: Mapping[str, object]) -> None:
     """Record an event that the random number generator reports."""
     declaration = ENTRY_BY_GENERATOR_EVENT[code]
     machine.post(declaration, from_json(declaration.record, values, declaration.kind))

@@ -19,7 +19,7 @@ from egm.kernel.events import PAYLOAD_CLASS_BY_EVENT, EventType, NextState, Stat
 from egm.kernel.feature import Feature
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import Rule
 from egm.kernel.states import ALL_STATES, STATES_AFTER_BOOT, STATES_AFTER_SELF_TEST, single_state
 from egm.money.ticket_ledger import check_ledger
@@ -29,7 +29,7 @@ from egm.staff.service.effects import close_menu_at_start, record_roster_changes
 _SELF_TEST_STATE: Final = single_state(State.SELF_TEST)
 
 #: The rules of the whole machine.
-_MACHINE_RULES: Final[tuple[Rule[Machine], ...]] = (
+_MACHINE_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     Rule(
         EventType.MEMORY_READY,
         single_state(State.BOOT),

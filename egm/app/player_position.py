@@ -37,7 +37,7 @@ from egm.devices.interface import (
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import (
     DecisionRequest,
     GameOutcome,
@@ -93,7 +93,7 @@ class PlayerPosition:
 
     def __init__(
         self,
-        machine: Machine,
+        machine: PositionMachine,
         installed_games: Mapping[str, InstalledGame],
         state_folder: StateFolder,
         submit_event: Callable[["PlayerPosition", Event], None],

@@ -53,7 +53,7 @@ from egm.integrity.software import SoftwareVerifier
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Machine, MachineIdentity
+from egm.kernel.machine import MachineIdentity, PositionMachine
 from egm.kernel.positions import Position
 from egm.kernel.running_positions import RunningPositions
 from egm.kernel.services import BackgroundService, MachineContext
@@ -374,7 +374,7 @@ class MachineProcess:
             player_position.settle_removed_devices(list_host_disabling_sources(self._cabinet_file))
 
     def _open_ticket_desk(
-        self, first_machine: Machine, ticket_store: TicketStore | None
+        self, first_machine: PositionMachine, ticket_store: TicketStore | None
     ) -> TicketDesk | None:
         """Return the desk that numbers and redeems tickets; None if the machine has no ticket store."""
         if ticket_store is None:
@@ -390,11 +390,11 @@ class MachineProcess:
             is_known_to_journal=partial(is_ticket_accounted, first_machine),
         )
 
-    def _create_machine_of_position(self, journal: Journal, position: Position) -> Machine:
+    def _create_machine_of_position(self, journal: Journal, position: Position) -> PositionMachine:
         """Return the machine of one player position on the journal, with the installed games."""
         machine_table = self._cabinet_file.machine
         second_medium = journal.media[-1]
-        machine = Machine(
+        machine = PositionMachine(
             identity=MachineIdentity(
                 machine_table.serial,
                 machine_table.operator_number,
@@ -436,7 +436,7 @@ class MachineProcess:
         )
         return machine
 
-    def _open_player_position(self, machine: Machine) -> PlayerPosition:
+    def _open_player_position(self, machine: PositionMachine) -> PlayerPosition:
         """Create the drivers, screen server and services of one player position."""
         player_position = PlayerPosition(
             machine,

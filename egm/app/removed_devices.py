@@ -26,7 +26,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.keys import ClearAction, StorageKey, StorageKeys
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.positions import Position, is_position_fault
 from egm.money.device_ledgers import DeviceLedgers
 from egm.money.events import CoinsPaid
@@ -72,7 +72,7 @@ _DEVICE_KINDS_WHOSE_REMOVAL_CLEARS_FAULTS: Final = frozenset(
 
 
 def settle_removed_devices_and_hosts(
-    machine: Machine,
+    machine: PositionMachine,
     ledgers: DeviceLedgers,
     submit_event: Callable[[Event], None],
     device_kinds: Collection[str],
@@ -175,7 +175,7 @@ def _format_money(cents: int, currency: str) -> str:
 
 
 def _lift_controls_of_removed_hosts(
-    machine: Machine, submit_event: Callable[[Event], None], configured_host_sources: Collection[str]
+    machine: PositionMachine, submit_event: Callable[[Event], None], configured_host_sources: Collection[str]
 ) -> None:
     """Lift the restrictions of hosts that the cabinet file no longer names, and raise a fault for staff."""
     for source in list_disabling_sources(machine):

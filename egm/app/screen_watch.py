@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from egm.kernel.events import Event, EventType, FaultChange
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 
 #: The fault code while a player position has no screen.
 SCREEN_MISSING_FAULT: Final = "screen_missing"
@@ -35,7 +35,7 @@ class ScreenWatch:
 
     def __init__(
         self,
-        machine: Machine,
+        machine: PositionMachine,
         submit_event: Callable[[Event], None],
         list_screen_counts: Callable[[], Iterable[int]],
     ) -> None:

@@ -11,7 +11,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType, Payload
 from egm.kernel.feature import Features
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import (
     ArtFile,
     GameArt,
@@ -66,7 +66,7 @@ _EVENTS_WITH_BUTTON_LAMPS = (
 )
 
 
-def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
+def build_snapshot(engine: StateMachineEngine[PositionMachine]) -> Snapshot:
     """Return the complete machine snapshot for a screen; it shows the state after the journal's last transaction."""
     machine = engine.machine
     selection = machine.selection
@@ -151,7 +151,7 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
     )
 
 
-def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> HandpayView:
+def _build_handpay_view(machine: PositionMachine, handpay: HandpayRecord) -> HandpayView:
     """Return the hand-pay for the screen: the amount, its reason and time, and whether a form must come first."""
     reservation = machine.journal.get(handpay.id)
     payment_request = Event(EventType.CASH_OUT, CashOut())  # only evaluated by the guards, not submitted
@@ -179,7 +179,7 @@ def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> HandpayView
     )
 
 
-def _has_other_handpay(machine: Machine) -> bool:
+def _has_other_handpay(machine: PositionMachine) -> bool:
     """Return whether another position has a hand-pay too, so that the next slip number is not known yet.
 
     Slip numbers follow the order of payment.
@@ -192,7 +192,7 @@ def _has_other_handpay(machine: Machine) -> bool:
     )
 
 
-def _find_host_lock(machine: Machine) -> HostLock | None:
+def _find_host_lock(machine: PositionMachine) -> HostLock | None:
     """Return the host that has locked the machine for a transfer and the latest end of the lock; None if not locked."""
     money = machine.component(HostMoney)
     transfer_lock = money.transfer_lock
@@ -259,7 +259,7 @@ def build_withdrawn_game_view(game: Game, denomination_cents: int) -> GameView:
     ).model_copy(update={"is_offered": False})
 
 
-def _find_highest_round_stake_cents(machine: Machine) -> int | None:
+def _find_highest_round_stake_cents(machine: PositionMachine) -> int | None:
     """Return the highest stake of one round of the selected game, in minor units, or None if no game is selected."""
     game_id, denomination_cents = machine.selection.game_id, machine.selection.denomination_cents
     return (
@@ -269,7 +269,7 @@ def _find_highest_round_stake_cents(machine: Machine) -> int | None:
     )
 
 
-def _find_highest_bet_cents(machine: Machine) -> int:
+def _find_highest_bet_cents(machine: PositionMachine) -> int:
     """Return the highest bet that the player may place, in minor units.
 
     In a tournament it is the fixed bet of the tournament; otherwise the limit of the jurisdiction, or a lower one of
@@ -281,13 +281,13 @@ def _find_highest_bet_cents(machine: Machine) -> int:
     return played_round.bet_points * machine.selection.denomination_cents
 
 
-def _compute_credit_needed_for_bet_cents(machine: Machine) -> int:
+def _compute_credit_needed_for_bet_cents(machine: PositionMachine) -> int:
     """Return the credit that the current bet needs for its whole round, in minor units; 0 without a bet."""
     bet = find_purse_bet(machine) if is_in_tournament(machine) else find_current_bet(machine)
     return 0 if bet is None else bet.bet_cents + bet.raise_reserve_cents
 
 
-def _list_accepted_inputs(engine: StateMachineEngine[Machine]) -> tuple[str, ...]:
+def _list_accepted_inputs(engine: StateMachineEngine[PositionMachine]) -> tuple[str, ...]:
     """Return the names of the player's inputs that the machine accepts now."""
     accepted_names = [event.value for event in _EVENTS_WITH_BUTTON_LAMPS if engine.accepts_event_type(event)]
     machine = engine.machine
@@ -313,7 +313,7 @@ def _list_accepted_inputs(engine: StateMachineEngine[Machine]) -> tuple[str, ...
     return tuple(accepted_names)
 
 
-def _iter_notices(machine: Machine) -> Iterator[Notice]:
+def _iter_notices(machine: PositionMachine) -> Iterator[Notice]:
     """Yield the notice of the last event, then the current notices of every feature."""
     if machine.notice is not None:
         yield machine.notice

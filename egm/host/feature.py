@@ -10,14 +10,14 @@ from egm.host.timeouts import create_host_timeouts
 from egm.kernel.entries import list_entries
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import DerivedState
 from egm.money.host_money import HostMoney
 from egm.money.records.host import CashOutTerms, HostTicketRecord, RegistrationRecord, TransferRecord
 from egm.record_fields import Count
 
 
-def _is_locked(machine: Machine) -> bool:
+def _is_locked(machine: PositionMachine) -> bool:
     """Return whether a host holds the lock on the machine for a transfer."""
     lock = machine.component(HostMoney).transfer_lock
     return lock is not None and lock.is_granted

@@ -4,10 +4,10 @@ from egm.host.entries import HOST_RESTRICTION_RECORDED, HostRestrictionRecorded
 from egm.host.events import HostRestrictionChange
 from egm.host.keys import HostKey
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 
 
-def record_host_restriction(machine: Machine, event: Event) -> None:
+def record_host_restriction(machine: PositionMachine, event: Event) -> None:
     """Store a host's request to restrict a function of the machine (a game, bills, sounds), or to end it.
 
     A repeated request changes nothing.

@@ -31,7 +31,7 @@ from egm.host.transfers import (
     transfer_lock_is_requested,
 )
 from egm.kernel.events import EventType, NextState, State
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import (
     STATES_AFTER_BOOT,
@@ -45,7 +45,7 @@ from egm.money.value_in import acceptor_works, ticket_can_be_accepted
 
 _IDLE_STATE: Final = single_state(State.IDLE)
 
-HOST_RULES: Final[tuple[Rule[Machine], ...]] = (
+HOST_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     # ------------------------------------------------------------------ transfers, and the lock for them
     Rule(
         EventType.CASH_OUT,

@@ -36,7 +36,7 @@ from egm.host.transfers import can_add_restricted_pool
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.money.host_money import (
     HostMoney,
     build_ticket_read_state,
@@ -107,7 +107,7 @@ _FINAL_REDEMPTION_STATUSES: Final = frozenset(RedemptionStatus) - {
 class HostTicketInterface:
     """The methods by which a host reads and controls the tickets of one machine."""
 
-    def __init__(self, engine: StateMachineEngine[Machine], submit_event: SubmitEvent) -> None:
+    def __init__(self, engine: StateMachineEngine[PositionMachine], submit_event: SubmitEvent) -> None:
         """Create the ticket interface for the state table ``engine`` of a machine.
 
         ``submit_event`` processes an event in the state table; if its entry cannot be stored, it stops the machine.

@@ -13,7 +13,7 @@ from egm.features.memory_clear.records import has_ticket_ended, list_entries_pai
 from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_REPORTED_AGAIN, TicketReportedAgain
 from egm.host.keys import HostKey
 from egm.host.tickets import record_ticket_number
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.standing_faults import raise_fault
 from egm.money.entries import (
     DISPUTED_AMOUNT_RULED,
@@ -45,7 +45,7 @@ from egm.tickets.record import TicketAction, TicketRecord
 _ENTRY_KINDS_CREDITING_TICKETS: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTED_AMOUNT_RULED.kind)
 
 
-def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
+def _list_ids_in_progress(machine: PositionMachine) -> frozenset[str]:
     """Return the ids of the payouts, bills, tickets and disputed amounts that are open at any player position."""
     return frozenset(
         record["id"]
@@ -57,7 +57,7 @@ def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
     )
 
 
-def recover_tickets(machine: Machine, ledger_error: str = "") -> None:
+def recover_tickets(machine: PositionMachine, ledger_error: str = "") -> None:
     """Finish in the ticket ledger the tickets that the journal has finished; then compare ledger and journal.
 
     Tickets that a device is still handling are left unchanged. If there is no ledger, ``ledger_error`` says why;
@@ -74,7 +74,7 @@ def recover_tickets(machine: Machine, ledger_error: str = "") -> None:
     update_ledger_faults(machine, ledger_error)
 
 
-def close_printed_ticket(machine: Machine) -> None:
+def close_printed_ticket(machine: PositionMachine) -> None:
     """Record this position's printed ticket as removed by the player.
 
     This is for a machine without a ticket ledger, which cannot query its printer about the ticket.
@@ -84,7 +84,7 @@ def close_printed_ticket(machine: Machine) -> None:
         machine.post(TICKET_TAKEN, TicketTaken(id=print_job.id), state={MoneyKey.PRINT_JOB: None})
 
 
-def _raise_faults_for_credited_tickets(machine: Machine, desk: TicketDesk) -> None:
+def _raise_faults_for_credited_tickets(machine: PositionMachine, desk: TicketDesk) -> None:
     """Raise a fault if a ticket that the journal has credited is not redeemed in the ticket ledger.
 
     The cause is a power loss between credit and redemption, if a cashier releases the ticket before the restart. The
@@ -118,7 +118,7 @@ def _raise_faults_for_credited_tickets(machine: Machine, desk: TicketDesk) -> No
         )
 
 
-def _raise_faults_for_tickets_paid_at_clear(machine: Machine, desk: TicketDesk) -> None:
+def _raise_faults_for_tickets_paid_at_clear(machine: PositionMachine, desk: TicketDesk) -> None:
     """Raise a fault for a technician to clear if a ticket paid at a memory clear is not redeemed in the ledger.
 
     Two people paid the ticket's amount by hand at the clear. A cashier has released the ticket since, and may have paid
@@ -142,7 +142,7 @@ def _was_redeemed(record: TicketRecord, redemption_id: str) -> bool:
     )
 
 
-def _complete_interrupted_tickets(machine: Machine, desk: TicketDesk) -> None:
+def _complete_interrupted_tickets(machine: PositionMachine, desk: TicketDesk) -> None:
     """Complete in the ticket ledger what a power loss interrupted: printed, failed and redeemed tickets."""
     unfinished_tickets = desk.find_unfinished()
     payout = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
@@ -163,7 +163,7 @@ def _complete_interrupted_tickets(machine: Machine, desk: TicketDesk) -> None:
     _recover_host_read_state(machine, desk)
 
 
-def _add_ticket_to_host_ring(machine: Machine, record: TicketRecord) -> None:
+def _add_ticket_to_host_ring(machine: PositionMachine, record: TicketRecord) -> None:
     """Add a printed ticket to the ring buffer of tickets that the host reads."""
     machine.post(
         VOUCHER_REPORTED_AGAIN,
@@ -172,7 +172,7 @@ def _add_ticket_to_host_ring(machine: Machine, record: TicketRecord) -> None:
     )
 
 
-def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
+def _recover_host_read_state(machine: PositionMachine, desk: TicketDesk) -> None:
     """After a restart, correct which tickets the host has read, and the result of the last redemption.
 
     A ticket that the host authorised and that is no longer being stacked is reported to the host as not stacked.

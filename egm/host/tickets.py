@@ -36,7 +36,7 @@ from egm.host.events import (
 )
 from egm.host.keys import HostKey
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.money.events import TicketEscrowed
 from egm.money.host_money import HostMoney, TicketInquiry
@@ -62,24 +62,24 @@ NUMBER_REFUSED_BY_HOST_REASON: Final = "the host refused a number"
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def host_validates(machine: Machine, _: Event) -> bool:
+def host_validates(machine: PositionMachine, _: Event) -> bool:
     """Return whether a host validates tickets on this machine."""
     return machine.component(HostMoney).ticket_validator.is_host
 
 
-def number_is_awaited(machine: Machine, event: Event) -> bool:
+def number_is_awaited(machine: PositionMachine, event: Event) -> bool:
     """Return whether the cash-out named in the host's reply still waits for the host's ticket number."""
     payout = find_payout_awaiting_number(machine)
     return payout is not None and payout.id == event.read_payload(TicketNumberReply).id
 
 
-def inquiry_is_open(machine: Machine, event: Event) -> bool:
+def inquiry_is_open(machine: PositionMachine, event: Event) -> bool:
     """Return whether the ticket named in the host's reply is in escrow and waits for that reply."""
     inquiry = machine.component(HostMoney).ticket_inquiry
     return inquiry is not None and inquiry.id == event.read_payload(TicketRedemptionReply).id
 
 
-def find_payout_awaiting_number(machine: Machine) -> CashOutRecord | None:
+def find_payout_awaiting_number(machine: PositionMachine) -> CashOutRecord | None:
     """Return the reserved payout by ticket that waits for the host's number, or None."""
     payout = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return (
@@ -90,7 +90,7 @@ def find_payout_awaiting_number(machine: Machine) -> CashOutRecord | None:
 
 
 # ---------------------------------------------------------------------------------------------- tickets out
-def assign_host_number(machine: Machine, event: Event) -> None:
+def assign_host_number(machine: PositionMachine, event: Event) -> None:
     """Assign the host's number to the reserved ticket, which is printed as soon as the machine is free.
 
     If the number cannot be stored, the ticket is cancelled and the credits are paid by hand.
@@ -100,7 +100,7 @@ def assign_host_number(machine: Machine, event: Event) -> None:
         void_unnumbered_ticket(machine, payout, "the number could not be stored")
 
 
-def continue_without_host_number(machine: Machine, event: Event) -> None:
+def continue_without_host_number(machine: PositionMachine, event: Event) -> None:
     """Continue a cash-out whose ticket gets no number from the host.
 
     If the host did not reply in time or was removed, and the profile allows it, the ticket is printed with a number of
@@ -121,7 +121,7 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
         void_unnumbered_ticket(machine, payout, reason)
 
 
-def _assign_number(machine: Machine, payout: CashOutRecord, ticket_number: str | None) -> bool:
+def _assign_number(machine: PositionMachine, payout: CashOutRecord, ticket_number: str | None) -> bool:
     """Assign ``ticket_number`` to a reserved ticket, or a number of the machine's own if it is None.
 
     Return whether the ticket has a number now. A machine without a host cannot create one if its generator has failed.
@@ -146,7 +146,7 @@ def _assign_number(machine: Machine, payout: CashOutRecord, ticket_number: str |
     return False
 
 
-def record_ticket_number(machine: Machine, payout: CashOutRecord, ticket: Ticket) -> None:
+def record_ticket_number(machine: PositionMachine, payout: CashOutRecord, ticket: Ticket) -> None:
     """Record in the journal the last digits of a reserved ticket's number.
 
     The full number is left out, because people read the journal and the ticket is still money.
@@ -160,7 +160,7 @@ def record_ticket_number(machine: Machine, payout: CashOutRecord, ticket: Ticket
 
 
 # ---------------------------------------------------------------------------------------------- tickets in
-def query_ticket_value(machine: Machine, event: Event) -> None:
+def query_ticket_value(machine: PositionMachine, event: Event) -> None:
     """Hold the inserted ticket in escrow and open the query for its value, or return the ticket to the player.
 
     The line of the host offers the open query to the host. The ticket is returned if its number cannot be a ticket's,
@@ -181,7 +181,7 @@ def query_ticket_value(machine: Machine, event: Event) -> None:
         machine.notice = Notice(code="ticket_is_checked")
 
 
-def _has_unread_authorised_result(machine: Machine) -> bool:
+def _has_unread_authorised_result(machine: PositionMachine) -> bool:
     """Return whether the host has not yet read the result of a ticket it authorised.
 
     The next ticket would overwrite that result, and the host would not learn whether the ticket was redeemed.
@@ -190,7 +190,7 @@ def _has_unread_authorised_result(machine: Machine) -> bool:
     return host_ticket is not None and bool(host_ticket.credit_kind) and not host_ticket.host_has_read
 
 
-def stack_authorised_ticket(machine: Machine, event: Event) -> None:
+def stack_authorised_ticket(machine: PositionMachine, event: Event) -> None:
     """Lock the escrowed ticket in the ticket ledger at the value that the host authorised, and order it to be stacked.
 
     If the machine's ticket ledger refuses the ticket, return it to the player.
@@ -226,7 +226,7 @@ def stack_authorised_ticket(machine: Machine, event: Event) -> None:
     machine.component(MoneyDevices).required_acceptor.stack(inquiry.escrow_number)
 
 
-def return_queried_ticket(machine: Machine, event: Event) -> None:
+def return_queried_ticket(machine: PositionMachine, event: Event) -> None:
     """Return the ticket in escrow, about which the host was queried, to the player with a status and a reason.
 
     The host refused it, did not reply, or replied when the machine could not accept it.
@@ -236,7 +236,7 @@ def return_queried_ticket(machine: Machine, event: Event) -> None:
 
 
 def _return_ticket(
-    machine: Machine, inquiry: TicketInquiry, status: RedemptionStatus, reason: TicketRefusalReason
+    machine: PositionMachine, inquiry: TicketInquiry, status: RedemptionStatus, reason: TicketRefusalReason
 ) -> None:
     """Return the inserted ticket to the player with ``reason``, and store ``status`` for the host to read.
 
@@ -263,7 +263,7 @@ def _return_ticket(
     machine.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
 
 
-def _require_inquiry(machine: Machine) -> TicketInquiry:
+def _require_inquiry(machine: PositionMachine) -> TicketInquiry:
     """Return the open query about the ticket in escrow. Raises InvariantError if none exists."""
     host_money = machine.component(HostMoney)
     if host_money.ticket_inquiry is None:
@@ -271,7 +271,7 @@ def _require_inquiry(machine: Machine) -> TicketInquiry:
     return host_money.ticket_inquiry
 
 
-def record_result_read(machine: Machine) -> None:
+def record_result_read(machine: PositionMachine) -> None:
     """Record that the host has read the result of the last ticket, so that it is not reported again."""
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
     if host_ticket is not None and not host_ticket.host_has_read:

@@ -36,7 +36,7 @@ from egm.host.transfers import (
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType, State
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.money.host_money import HostMoney, TransferLock, TransferOrder
 from egm.money.records.host import (
     CashOutTerms,
@@ -104,7 +104,7 @@ class AftRegistration:
 class HostTransferInterface:
     """The methods by which a host orders electronic transfers of one machine and reads their results."""
 
-    def __init__(self, engine: StateMachineEngine[Machine], submit_event: SubmitEvent) -> None:
+    def __init__(self, engine: StateMachineEngine[PositionMachine], submit_event: SubmitEvent) -> None:
         """Create the transfer interface for the state table ``engine`` of a machine.
 
         ``submit_event`` processes an event in the state table; if its entry cannot be stored, it stops the machine.

@@ -29,7 +29,7 @@ from egm.host.entries import (
 from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.money.entries import AFT_JACKPOT
@@ -55,18 +55,18 @@ TRANSFER_HISTORY_SIZE: Final = 35
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def order_is_open(machine: Machine, _: Event) -> bool:
+def order_is_open(machine: PositionMachine, _: Event) -> bool:
     """Return whether a host has ordered a transfer that is not executed yet."""
     return machine.component(HostMoney).transfer_order is not None
 
 
-def transfer_lock_is_requested(machine: Machine, _: Event) -> bool:
+def transfer_lock_is_requested(machine: PositionMachine, _: Event) -> bool:
     """Return whether a host has requested or holds the transfer lock."""
     return machine.component(HostMoney).transfer_lock is not None
 
 
 @refusal_code("host_takes_cash_out")
-def cash_out_goes_to_host_first(machine: Machine, event: Event) -> bool:
+def cash_out_goes_to_host_first(machine: PositionMachine, event: Event) -> bool:
     """Return whether the cash-out is to be offered to the host first.
 
     The host must be online and have enabled this, there must be credit, and the event must not come from an
@@ -84,14 +84,14 @@ def cash_out_goes_to_host_first(machine: Machine, event: Event) -> bool:
     )
 
 
-def restricted_has_expired(machine: Machine, _: Event) -> bool:
+def restricted_has_expired(machine: PositionMachine, _: Event) -> bool:
     """Return whether there is restricted credit whose expiry date has passed; False while the clock is not trusted."""
     terms = find_restricted_terms(machine)
     return terms is not None and is_restricted_credit_expired(machine, terms)
 
 
 # ---------------------------------------------------------------------------------------------- transfers
-def execute_transfer_order(machine: Machine, _: Event) -> None:
+def execute_transfer_order(machine: PositionMachine, _: Event) -> None:
     """Execute the host's pending transfer order, or record why it cannot be executed.
 
     After an executed order the transfer lock is released, unless the order says to keep it. If a cash-out
@@ -114,17 +114,17 @@ def execute_transfer_order(machine: Machine, _: Event) -> None:
     _decline_cash_out(machine, lock)
 
 
-def refuse_transfer(machine: Machine, _: Event) -> None:
+def refuse_transfer(machine: PositionMachine, _: Event) -> None:
     """Refuse the host's pending transfer order because the machine is busy."""
     record_failed_order(machine, _remove_order(machine), TransferStatus.NOT_NOW)
 
 
-def cancel_transfer(machine: Machine, _: Event) -> None:
+def cancel_transfer(machine: PositionMachine, _: Event) -> None:
     """Cancel the pending transfer order at the host's request."""
     record_failed_order(machine, _remove_order(machine), TransferStatus.CANCELLED)
 
 
-def _remove_order(machine: Machine) -> TransferOrder:
+def _remove_order(machine: PositionMachine) -> TransferOrder:
     """Remove and return the host's pending transfer order. Raises InvariantError if none exists."""
     host_money = machine.component(HostMoney)
     order, host_money.transfer_order = host_money.transfer_order, None
@@ -134,7 +134,7 @@ def _remove_order(machine: Machine) -> TransferOrder:
 
 
 def _compute_possible_amounts(
-    machine: Machine, order: TransferOrder
+    machine: PositionMachine, order: TransferOrder
 ) -> Mapping[CreditKind, int] | TransferStatus:
     """Return the amounts that a host's transfer order can move now, by credit kind, or the status that refuses it.
 
@@ -180,7 +180,7 @@ def _limit_amounts(cents_by_credit_kind: Mapping[CreditKind, int], limit_cents: 
 
 
 def _record_transfer(
-    machine: Machine, order: TransferOrder, cents_by_credit_kind: Mapping[CreditKind, int]
+    machine: PositionMachine, order: TransferOrder, cents_by_credit_kind: Mapping[CreditKind, int]
 ) -> None:
     """Record a transfer's movements of credit, its result and what the host may read of it, in one transaction."""
     status = (
@@ -223,7 +223,7 @@ def _record_transfer(
 
 
 def _build_transfer(
-    machine: Machine, kind: TransferKind, credit_kind: CreditKind, amount_cents: int
+    machine: PositionMachine, kind: TransferKind, credit_kind: CreditKind, amount_cents: int
 ) -> Transfer:
     """Return the journal transfer of one kind of credit: from the host, to the host, or as a bonus."""
     credit_account = machine.name_credit_account(credit_kind)
@@ -241,7 +241,7 @@ def _build_transfer(
 
 
 def record_failed_order(
-    machine: Machine, order: TransferOrder, status: TransferStatus, *, host_has_result: bool = False
+    machine: PositionMachine, order: TransferOrder, status: TransferStatus, *, host_has_result: bool = False
 ) -> None:
     """Record that a transfer order has failed and moves nothing.
 
@@ -253,7 +253,7 @@ def record_failed_order(
 
 
 def _build_result_record(
-    machine: Machine,
+    machine: PositionMachine,
     order: TransferOrder,
     status: TransferStatus,
     cents_by_credit_kind: Mapping[CreditKind, int],
@@ -299,14 +299,14 @@ def is_jackpot_handpay_blocked(journal: JournalView, identifier: str) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- the lock
-def grant_transfer_lock(machine: Machine, _: Event) -> None:
+def grant_transfer_lock(machine: PositionMachine, _: Event) -> None:
     """Grant the host the transfer lock that it has requested."""
     lock = _require_lock(machine)
     machine.component(HostMoney).transfer_lock = replace(lock, is_granted=True)
     machine.post(AFT_LOCKED, AftLocked(required_transfers_code=lock.required_transfers_code))
 
 
-def offer_cash_out_to_host(machine: Machine, _: Event) -> None:
+def offer_cash_out_to_host(machine: PositionMachine, _: Event) -> None:
     """Lock the machine while the player's cash-out is offered to the host."""
     until_ns = machine.clock.monotonic_ns() + machine.profile.host.reply_seconds_max * NANOSECONDS_PER_SECOND
     machine.component(HostMoney).transfer_lock = TransferLock(
@@ -316,7 +316,7 @@ def offer_cash_out_to_host(machine: Machine, _: Event) -> None:
     machine.notice = Notice(code="cash_out_to_host")
 
 
-def end_transfer_lock(machine: Machine, _: Event) -> None:
+def end_transfer_lock(machine: PositionMachine, _: Event) -> None:
     """End the transfer lock.
 
     If it was held to offer a cash-out to the host, the cash-out is paid in another way, unless the host forbids that.
@@ -328,7 +328,7 @@ def end_transfer_lock(machine: Machine, _: Event) -> None:
     _decline_cash_out(machine, lock)
 
 
-def _decline_cash_out(machine: Machine, lock: TransferLock) -> None:
+def _decline_cash_out(machine: PositionMachine, lock: TransferLock) -> None:
     """Mark the cash-out that the host has declined, so that it is paid another way.
 
     If the host has forbidden other ways, the credit stays, and the player is shown a notice. Do nothing if ``lock`` was
@@ -342,7 +342,7 @@ def _decline_cash_out(machine: Machine, lock: TransferLock) -> None:
         machine.notice = Notice(code="cash_out_not_taken", severity="warning") if is_host_only else None
 
 
-def _require_lock(machine: Machine) -> TransferLock:
+def _require_lock(machine: PositionMachine) -> TransferLock:
     """Return the transfer lock that a host requested or holds. Raises InvariantError if none exists."""
     host_money = machine.component(HostMoney)
     if host_money.transfer_lock is None:
@@ -351,7 +351,7 @@ def _require_lock(machine: Machine) -> TransferLock:
 
 
 # ---------------------------------------------------------------------------------------------- promotions
-def expire_restricted_credit(machine: Machine, _: Event) -> None:
+def expire_restricted_credit(machine: PositionMachine, _: Event) -> None:
     """Remove the expired restricted credit from the credit meter."""
     amount_cents = machine.read_credit_cents(CreditKind.RESTRICTED)
     transfer = Transfer(machine.name_credit_account(CreditKind.RESTRICTED), "house:expired", amount_cents)
@@ -360,7 +360,7 @@ def expire_restricted_credit(machine: Machine, _: Event) -> None:
 
 
 # ------------------------------------------------------------------------------------- after the current game
-def build_pending_order_event(_machine: Machine, _: Event) -> Event:
+def build_pending_order_event(_machine: PositionMachine, _: Event) -> Event:
     """Return the event that makes the state table execute or refuse the pending transfer order after a game.
 
     The order is refused if the machine is busy again, because after a longer wait the credit could go to another
@@ -369,17 +369,17 @@ def build_pending_order_event(_machine: Machine, _: Event) -> Event:
     return Event(EventType.TRANSFER_ORDERED)
 
 
-def build_lock_grant_event(_machine: Machine, _: Event) -> Event:
+def build_lock_grant_event(_machine: PositionMachine, _: Event) -> Event:
     """Return the event that grants the host its requested transfer lock, now that the machine is idle."""
     return Event(EventType.TRANSFER_LOCK_REQUESTED)
 
 
-def host_has_declined_cash_out(machine: Machine, _: Event) -> bool:
+def host_has_declined_cash_out(machine: PositionMachine, _: Event) -> bool:
     """Return whether the host has just declined a cash-out that is still to be paid another way."""
     return machine.component(HostMoney).is_cash_out_declined
 
 
-def start_declined_cash_out(machine: Machine, _: Event) -> Event:
+def start_declined_cash_out(machine: PositionMachine, _: Event) -> Event:
     """Return the event that pays a cash-out in another way, after the host has declined it.
 
     The call clears the mark that the host has declined, so that the cash-out is paid only once.
@@ -388,7 +388,7 @@ def start_declined_cash_out(machine: Machine, _: Event) -> Event:
     return Event(EventType.CASH_OUT, CashOut(has_host_declined_credits=True))
 
 
-def can_add_restricted_pool(machine: Machine, restricted_pool: int) -> bool:
+def can_add_restricted_pool(machine: PositionMachine, restricted_pool: int) -> bool:
     """Return whether restricted credit of the host's pool ``restricted_pool`` may be added to the credit meter.
 
     Credit of different pools is never mixed. The check considers the credit on the meter and an authorised

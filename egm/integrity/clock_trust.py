@@ -16,7 +16,7 @@ from egm.integrity.entries import (
 from egm.integrity.events import ClockConfirmationForm
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.own_entries import ClockDoubt
 from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
@@ -25,7 +25,7 @@ from egm.staff.desk import find_actor
 CLOCK_DOUBTED_FAULT: Final = "clock_doubted"
 
 
-def record_clock_trust(machine: Machine) -> None:
+def record_clock_trust(machine: PositionMachine) -> None:
     """Check whether the clock can be trusted; if the result has changed, record it in the journal.
 
     At start-up this happens before anything else is recorded. Together with a doubt, the last time known to be
@@ -47,25 +47,25 @@ def record_clock_trust(machine: Machine) -> None:
         )
 
 
-def _format_time_now(machine: Machine) -> str:
+def _format_time_now(machine: PositionMachine) -> str:
     """Return the time that the clock shows, ISO 8601."""
     return machine.clock.now().isoformat()
 
 
 # ---------------------------------------------------------------------------------------------- by staff
-def clock_is_doubted(machine: Machine, _: Event) -> bool:
+def clock_is_doubted(machine: PositionMachine, _: Event) -> bool:
     """Return whether the clock is not trusted."""
     return not machine.timekeeper.is_clock_trusted
 
 
 @refusal_code("date_is_the_clocks")
-def entered_date_matches_clock(machine: Machine, event: Event) -> bool:
+def entered_date_matches_clock(machine: PositionMachine, event: Event) -> bool:
     """Return whether the date entered by staff (YYYYMMDD) is the clock's date in the venue's time zone."""
     local_now = machine.clock.now().astimezone(machine.identity.venue.zone)
     return event.read_payload(ClockConfirmationForm).date == f"{local_now:%Y%m%d}"
 
 
-def confirm_clock(machine: Machine, event: Event) -> None:
+def confirm_clock(machine: PositionMachine, event: Event) -> None:
     """Trust the clock from now on, and record that staff have confirmed its date by a form."""
     recorded_doubt, now = machine.memory.get(KernelKey.CLOCK_DOUBT), _format_time_now(machine)
     machine.timekeeper.confirm_time()

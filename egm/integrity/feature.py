@@ -18,12 +18,12 @@ from egm.kernel.entries import list_entries
 from egm.kernel.events import State
 from egm.kernel.faults import get_fault_definition
 from egm.kernel.feature import Feature
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import DerivedState
 from egm.record_fields import NonBlankText, PositiveNumber
 
 
-def _is_out_of_service(machine: Machine) -> bool:
+def _is_out_of_service(machine: PositionMachine) -> bool:
     """Return whether the machine is out of service.
 
     The self-test or the generator has failed, a host, link or operator disables the machine, or a fault takes

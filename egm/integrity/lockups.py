@@ -40,7 +40,7 @@ from egm.integrity.records import DisablingRecord
 from egm.kernel.events import Event, EventReplacement, EventType, FaultChange
 from egm.kernel.faults import get_fault_definition
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.own_entries import OpenDoor
 from egm.kernel.rules import refusal_code
@@ -56,7 +56,7 @@ from rng import RandomService, ReseedNotAllowed, RngError
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def door_was_open(machine: Machine, event: Event) -> bool:
+def door_was_open(machine: PositionMachine, event: Event) -> bool:
     """Return whether the door named in the event is recorded as open.
 
     If it is not, the report that the door was closed changes nothing.
@@ -65,7 +65,7 @@ def door_was_open(machine: Machine, event: Event) -> bool:
 
 
 @refusal_code("has_failed")
-def self_test_or_generator_has_failed(machine: Machine, _: Event) -> bool:
+def self_test_or_generator_has_failed(machine: PositionMachine, _: Event) -> bool:
     """Return whether the machine is out of service because its self-test or random number generator failed.
 
     Being disabled by a host or operator does not count.
@@ -74,7 +74,7 @@ def self_test_or_generator_has_failed(machine: Machine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- start-up
-def record_power_up(machine: Machine, event: Event) -> None:
+def record_power_up(machine: PositionMachine, event: Event) -> None:
     """Record that the machine has started: number of the start, software release, venue's gaming day, currency.
 
     Position 1 records this for the machine. Each position records the terms of its residual credit (what
@@ -103,7 +103,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
     )
 
 
-def record_self_test(machine: Machine, event: Event) -> None:
+def record_self_test(machine: PositionMachine, event: Event) -> None:
     """Record a passed self-test.
 
     It returns the machine to service if a failed self-test took it out, but not if the generator failed. Position 1
@@ -125,7 +125,7 @@ def record_self_test(machine: Machine, event: Event) -> None:
     )
 
 
-def take_out_of_service(machine: Machine, event: Event) -> None:
+def take_out_of_service(machine: PositionMachine, event: Event) -> None:
     """Take the machine out of service after a failed self-test or generator: no game is offered.
 
     The credits stay the player's and can be cashed out.
@@ -138,7 +138,7 @@ def take_out_of_service(machine: Machine, event: Event) -> None:
     machine.post(declaration, out_of_service, state={IntegrityKey.OUT_OF_SERVICE: out_of_service})
 
 
-def list_disabling_sources(machine: Machine) -> dict[str, object]:
+def list_disabling_sources(machine: PositionMachine) -> dict[str, object]:
     """Return which hosts, links or operator functions disable the machine, by name.
 
     Each value is the stored record of the reason and the time.
@@ -147,7 +147,7 @@ def list_disabling_sources(machine: Machine) -> dict[str, object]:
     return {key.removeprefix(IntegrityKey.DISABLING_RECORD): record for key, record in states}
 
 
-def disable_for_source(machine: Machine, event: Event) -> None:
+def disable_for_source(machine: PositionMachine, event: Event) -> None:
     """Disable the machine for a host, a link or an operator; credits can still be cashed out.
 
     Each ``source`` disables the machine separately, so that one cannot enable what another has disabled; this
@@ -164,7 +164,7 @@ def disable_for_source(machine: Machine, event: Event) -> None:
     )
 
 
-def enable_for_source(machine: Machine, event: Event) -> None:
+def enable_for_source(machine: PositionMachine, event: Event) -> None:
     """Record that the source named in the event no longer disables the machine.
 
     Other sources may still do so. A repeat changes nothing.
@@ -186,7 +186,7 @@ def enable_for_source(machine: Machine, event: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- doors
-def record_door_opened(machine: Machine, event: Event) -> None:
+def record_door_opened(machine: PositionMachine, event: Event) -> None:
     """Record and count that a door was opened; if it is recorded as open already, do nothing.
 
     After access to the logic area, with the power on or off, the machine stays locked when the door is closed
@@ -212,7 +212,7 @@ def record_door_opened(machine: Machine, event: Event) -> None:
     print_door_slip(machine, door, was_unobserved=bool(change.was_unobserved))
 
 
-def record_door_closed(machine: Machine, event: Event) -> None:
+def record_door_closed(machine: PositionMachine, event: Event) -> None:
     """Record that a door was closed."""
     change = event.read_payload(DoorChange)
     door = change.door
@@ -225,7 +225,7 @@ def record_door_closed(machine: Machine, event: Event) -> None:
         machine.notice = Notice(code="door_closed", values={"door": door})
 
 
-def reseed_generator_after_door(machine: Machine, _: Event) -> None:
+def reseed_generator_after_door(machine: PositionMachine, _: Event) -> None:
     """Reseed the random number generator, if the jurisdiction's policy names a closed door as a reason."""
     if machine.random_service is None or machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
         return
@@ -243,7 +243,7 @@ _VALUE_IN_NOTICE_CODES: Final = frozenset(
 )
 
 
-def record_fault(machine: Machine, event: Event) -> None:
+def record_fault(machine: PositionMachine, event: Event) -> None:
     """Record that a fault is active until it is cleared.
 
     If a device reports that its housing is open and nobody has declared work there, a second fault reports the
@@ -263,7 +263,7 @@ def record_fault(machine: Machine, event: Event) -> None:
         machine.notice = None  # the previous notice is not about the money that is held now
 
 
-def record_fault_cleared(machine: Machine, event: Event) -> None:
+def record_fault_cleared(machine: PositionMachine, event: Event) -> None:
     """Clear a fault whose cause has ended, unless staff must clear it.
 
     If the faulty device held money of the player and no notice has said what happened to it, a notice says that the
@@ -280,7 +280,7 @@ def record_fault_cleared(machine: Machine, event: Event) -> None:
         machine.notice = Notice(code=notice_code, values=held_money)
 
 
-def clear_faults_as_attendant(machine: Machine, event: Event) -> None:
+def clear_faults_as_attendant(machine: PositionMachine, event: Event) -> None:
     """Clear all active faults that an attendant may clear, and end the service call; if there are none, say so."""
     clearable_codes = [
         code for code, fault in machine.active_faults.items() if fault["cleared_by"] == "attendant"
@@ -309,7 +309,7 @@ class GeneratorFactory:
     create_generator: Callable[[], RandomService]
 
 
-def restart_generator(machine: Machine, event: Event) -> None:
+def restart_generator(machine: PositionMachine, event: Event) -> None:
     """Replace the random number generator by a new one, by order of authorised staff.
 
     The self-test is repeated, and the machine returns to service if it passes. After a failure of the generator this is

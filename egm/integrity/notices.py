@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.faults import get_fault_definition, list_faults_to_show
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.money.records.held_money import build_held_money_values
 
 
-def iter_notices(machine: Machine) -> Iterator[Notice]:
+def iter_notices(machine: PositionMachine) -> Iterator[Notice]:
     """Yield the notices about faults that affect the player, a service call, and out-of-service reasons."""
     faults = machine.active_faults
     for code in filter(

@@ -25,7 +25,7 @@ from egm.integrity.technician import (
     verify_software,
 )
 from egm.kernel.events import EventType, NextState, State
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import (
     STATES_AFTER_BOOT,
@@ -40,7 +40,7 @@ from egm.staff.service.effects import (
 )
 
 #: The rules of doors, faults, the generator, and who disables the machine.
-INTEGRITY_RULES: Final[tuple[Rule[Machine], ...]] = (
+INTEGRITY_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     # ------------------------------------------------------------------ doors, faults, who stops the machine
     Rule(EventType.DOOR_OPENED, STATES_AFTER_BOOT, (), (record_door_opened,), NextState.DERIVED_ONCE_TESTED),
     Rule(EventType.FAULT_RAISED, STATES_AFTER_BOOT, (), (record_fault,), NextState.DERIVED_ONCE_TESTED),

@@ -26,7 +26,7 @@ from egm.integrity.entries import CABINET_FILE_SIGNED, CabinetFileSigned, Cabine
 from egm.integrity.events import CabinetFileSignatureForm
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.people import Permission, Roster
@@ -148,7 +148,7 @@ def compute_cabinet_file_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def check_cabinet_file_signature(machine: Machine, file: CabinetFile, folder: Path) -> None:
+def check_cabinet_file_signature(machine: PositionMachine, file: CabinetFile, folder: Path) -> None:
     """Check at start-up that the cabinet file in use is the one signed last; otherwise raise a fault.
 
     If ``folder`` (the state folder) contains the terminal's signature of the cabinet file in use, that signature is
@@ -197,7 +197,7 @@ def check_cabinet_file_signature(machine: Machine, file: CabinetFile, folder: Pa
 
 
 def _find_rejection_reason(
-    machine: Machine, signature: CabinetFileSignature, *, has_file_changed: bool
+    machine: PositionMachine, signature: CabinetFileSignature, *, has_file_changed: bool
 ) -> str:
     """Return why the terminal's signature of the cabinet file is not accepted now, or "" if it is.
 
@@ -218,20 +218,20 @@ def _find_rejection_reason(
     return "credits" if is_player_owed else ""
 
 
-def _count_persons_required(machine: Machine) -> int:
+def _count_persons_required(machine: PositionMachine) -> int:
     """Return the number of persons who must sign a cabinet file under this machine's profile."""
     return 2 if Permission.CONFIGURE in machine.profile.staff.two_person_permissions else 1
 
 
 # ---------------------------------------------------------------------------------------------- by staff
 @refusal_code("file_is_unsigned")
-def cabinet_file_is_unsigned(machine: Machine, _: Event) -> bool:
+def cabinet_file_is_unsigned(machine: PositionMachine, _: Event) -> bool:
     """Return whether the cabinet file in use is not the one that was signed last."""
     record, in_use = machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE), machine.component(CabinetFileInUse)
     return bool(in_use.text) and (record is None or record["digest"] != in_use.digest)
 
 
-def sign_cabinet_file(machine: Machine, event: Event) -> None:
+def sign_cabinet_file(machine: PositionMachine, event: Event) -> None:
     """Record that staff have signed the cabinet file in use."""
     form = event.read_payload(CabinetFileSignatureForm)
     signed_time = machine.clock.now().isoformat(timespec="seconds")
@@ -239,7 +239,9 @@ def sign_cabinet_file(machine: Machine, event: Event) -> None:
     raise_or_clear_fault(machine, CABINET_FILE_CHANGED_FAULT, "")
 
 
-def _record_signature(machine: Machine, persons: Sequence[str], reason: str, signed_time: str) -> None:
+def _record_signature(
+    machine: PositionMachine, persons: Sequence[str], reason: str, signed_time: str
+) -> None:
     """Record that the cabinet file in use is signed, with its text and by whom."""
     last_record = machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE)
     in_use = machine.component(CabinetFileInUse)

@@ -28,7 +28,7 @@ from egm.integrity.entries import (
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.technician import SOFTWARE_CHECK_FAULT, SOFTWARE_DIFFERS_FAULT, SoftwareCheckRequester
 from egm.kernel.events import Event, EventType, FaultChange
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.verify.examine import VerificationFindings, examine_in_child_process, verify_software_files
@@ -42,7 +42,7 @@ class SoftwareVerifier:
     """The verifier of one machine's software against its manifest, which raises and clears the software faults."""
 
     def __init__(self, context: MachineContext) -> None:
-        self._machine: Machine = context.engine.machine
+        self._machine: PositionMachine = context.engine.machine
         self._submit_event = context.submit_event
         self._cabinet_file: CabinetFile = context.cabinet_file
 

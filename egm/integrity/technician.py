@@ -16,7 +16,7 @@ from egm.integrity.events import FaultClearanceForm, HardMeterExchangeForm
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
 
@@ -31,7 +31,7 @@ SOFTWARE_CHECK_FAULT: Final = "software_check"
 _FAULTS_ENDED_BY_RULING: Final = frozenset({"progressive_unproved"})
 
 
-def _list_clearable_faults(machine: Machine) -> list[str]:
+def _list_clearable_faults(machine: PositionMachine) -> list[str]:
     """Return the codes of the faults that a technician may clear now.
 
     The fault ``software_check`` is among them only once the files are as signed.
@@ -58,23 +58,23 @@ class SoftwareCheckRequester:
 
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("technician_is_needed")
-def technician_can_clear_fault(machine: Machine, _: Event) -> bool:
+def technician_can_clear_fault(machine: PositionMachine, _: Event) -> bool:
     """Return whether there is a fault that a technician may clear now."""
     return bool(_list_clearable_faults(machine))
 
 
-def software_is_signed(machine: Machine, _: Event) -> bool:
+def software_is_signed(machine: PositionMachine, _: Event) -> bool:
     """Return whether the machine has a signed manifest with which its software can be compared."""
     return machine.component(SoftwareCheckRequester).request is not None
 
 
-def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
+def hard_meters_are_fitted(machine: PositionMachine, _: Event) -> bool:
     """Return whether hard meters (electromechanical counters) have been detected on the machine."""
     return machine.memory.get(IntegrityKey.HARD_METER_OFFSETS) is not None
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def clear_faults_as_technician(machine: Machine, event: Event) -> None:
+def clear_faults_as_technician(machine: PositionMachine, event: Event) -> None:
     """Clear all faults that a technician may clear, and record the cause that the technician has found."""
     codes, form = _list_clearable_faults(machine), event.read_payload(FaultClearanceForm)
     machine.post(
@@ -89,7 +89,7 @@ def clear_faults_as_technician(machine: Machine, event: Event) -> None:
     )
 
 
-def verify_software(machine: Machine, event: Event) -> None:
+def verify_software(machine: PositionMachine, event: Event) -> None:
     """Request a verification of all software files now."""
     request = machine.component(SoftwareCheckRequester).request
     if request is not None:
@@ -97,7 +97,7 @@ def verify_software(machine: Machine, event: Event) -> None:
         request()
 
 
-def record_hard_meter_exchange(machine: Machine, event: Event) -> None:
+def record_hard_meter_exchange(machine: PositionMachine, event: Event) -> None:
     """Record that the I/O board or its hard meters were exchanged (D-20).
 
     The new hard meters count on from what they show now. Pulses still owed to the old ones are not given to the

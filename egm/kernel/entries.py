@@ -1,7 +1,7 @@
 """Declarations of journal entries: for each kind its record, transfers of value, counts and stored values.
 
 A feature declares each of its entries once (:attr:`egm.kernel.feature.Feature.entry_declarations`).
-:meth:`egm.kernel.machine.Machine.post` checks an entry against its declaration and then writes it. The audit
+:meth:`egm.kernel.machine.PositionMachine.post` checks an entry against its declaration and then writes it. The audit
 makes the same check again from the bytes of the journal, and the entry reference is generated from the
 declarations. A kind of entry that has several forms has one declaration for each.
 """

@@ -13,7 +13,7 @@ from egm.errors import check_invariant
 from egm.kernel.entries import AnyEntryDeclaration, EntryDeclarations
 from egm.kernel.events import EventName, Payload, PayloadClasses
 from egm.kernel.keys import StorageKey, StorageKeys
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import DerivedState, Rule, StateTable
 from egm.kernel.services import BackgroundService, MachineContext, ServiceFactory
@@ -24,7 +24,7 @@ ContributionT = TypeVar("ContributionT")
 LANGUAGES: Final = ("en", "fr")
 
 
-def _return_nothing(_: Machine) -> tuple[()]:
+def _return_nothing(_: PositionMachine) -> tuple[()]:
     """Return an empty tuple: the notices or metrics of a feature that has none."""
     return ()
 
@@ -42,9 +42,9 @@ class Feature:
     """The kinds of journal entries that the feature writes."""
     payload_classes: Mapping[EventName, type[Payload]] = field(default_factory=dict)
     """The payload class of each event that the feature declares, by event name."""
-    rules: tuple[Rule[Machine], ...] = ()
+    rules: tuple[Rule[PositionMachine], ...] = ()
     """The feature's rules in the state table, in the order in which they are tried."""
-    derived_states: tuple[DerivedState[Machine], ...] = ()
+    derived_states: tuple[DerivedState[PositionMachine], ...] = ()
     """The machine states that the feature's stored values imply: an open hand-pay implies the hand-pay state."""
     service_factories: tuple[ServiceFactory, ...] = ()
     """Factories of background services, called once per machine."""
@@ -52,9 +52,9 @@ class Feature:
     """Factories of background services, called once per player position."""
     contributions: tuple[object, ...] = ()
     """What the feature adds to others: forms, pages and entries of the service menu, staff registers, and so on."""
-    list_notices: Callable[[Machine], Iterable[Notice]] = _return_nothing
+    list_notices: Callable[[PositionMachine], Iterable[Notice]] = _return_nothing
     """A function that returns the feature's notices to show now to the person at the machine."""
-    list_metrics: Callable[[Machine], Iterable[Metric]] = _return_nothing
+    list_metrics: Callable[[PositionMachine], Iterable[Metric]] = _return_nothing
     """A function that returns the feature's metrics, except the journal's meters, which are exported anyway."""
     texts_by_language: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The feature's texts that the screen's own catalogues lack: by language, then by catalogue key (``notice.x``)."""
@@ -80,7 +80,7 @@ class Features:
         self.entry_declarations: Final = EntryDeclarations(
             declaration for feature in self.features for declaration in feature.entry_declarations
         )
-        self.state_table: Final[StateTable[Machine]] = StateTable(
+        self.state_table: Final[StateTable[PositionMachine]] = StateTable(
             (rule for feature in self.features for rule in feature.rules),
             PayloadClasses(feature.payload_classes for feature in self.features),
             (state for feature in self.features for state in feature.derived_states),
@@ -136,10 +136,10 @@ class Features:
             if isinstance(contribution, contribution_class)
         )
 
-    def iter_notices(self, machine: Machine) -> Iterable[Notice]:
+    def iter_notices(self, machine: PositionMachine) -> Iterable[Notice]:
         """Return the notices of every feature for the person at the machine."""
         return (notice for feature in self.features for notice in feature.list_notices(machine))
 
-    def iter_metrics(self, machine: Machine) -> Iterable[Metric]:
+    def iter_metrics(self, machine: PositionMachine) -> Iterable[Metric]:
         """Return the metrics of every feature."""
         return (metric for feature in self.features for metric in feature.list_metrics(machine))

@@ -1,7 +1,7 @@
 """One machine as its features use it: journal, memory, clock, random numbers and the features' own objects.
 
 Everything that must survive a power loss is in the journal, under the features' keys. Everything else in a
-:class:`Machine` can be rebuilt from the journal.
+:class:`PositionMachine` can be rebuilt from the journal.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -62,7 +62,7 @@ class ScreenOutbox(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class Machine:
+class PositionMachine:
     """The machine as one player position uses it.
 
     The positions of a machine share journal, games, random numbers and service menu.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from egm.devices.interface import FaultCode
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Snapshot
 
 
@@ -25,7 +25,7 @@ class RunningPosition:
     the board's active faults.
     """
 
-    engine: StateMachineEngine[Machine]
+    engine: StateMachineEngine[PositionMachine]
     submit_event: Callable[[Event], None]
     build_snapshot: Callable[[], Snapshot]
     update_tower_light_and_bell: Callable[[], None]

@@ -21,7 +21,7 @@ from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.devices.interface import Device
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventName
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Snapshot
 
 #: A function that returns metrics; it is called on the machine's event loop.
@@ -56,7 +56,7 @@ class BackgroundService(Protocol):
 class MachineContext:
     """The parts of the machine that a background service may use."""
 
-    engine: StateMachineEngine[Machine]
+    engine: StateMachineEngine[PositionMachine]
     """The state-machine engine; its ``machine`` has the journal, the games and the features' state."""
     cabinet_file: CabinetFile
     state_folder: StateFolder

@@ -2,12 +2,12 @@
 
 from egm.kernel.faults import get_fault_definition
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.own_entries import FAULT_CLEARED, FAULT_RAISED, ActiveFault, FaultCleared, FaultRaised
 
 
-def raise_fault(machine: Machine, code: str, detail: str | None = None) -> None:
+def raise_fault(machine: PositionMachine, code: str, detail: str | None = None) -> None:
     """Record that the fault ``code`` is active, until it is cleared. If it is already active, do nothing."""
     if code in machine.active_faults:
         return
@@ -26,7 +26,7 @@ def raise_fault(machine: Machine, code: str, detail: str | None = None) -> None:
     )
 
 
-def clear_fault(machine: Machine, code: str, detail: str | None = None) -> None:
+def clear_fault(machine: PositionMachine, code: str, detail: str | None = None) -> None:
     """Clear the fault ``code``, whose cause has ended. If it is not active, do nothing.
 
     If only a person may clear it, it stays active. If it stopped play, the person at the machine gets a notice.
@@ -43,7 +43,7 @@ def clear_fault(machine: Machine, code: str, detail: str | None = None) -> None:
         machine.notice = Notice(code="fault_cleared")
 
 
-def is_device_disabled_by_fault(machine: Machine, device_kind: str) -> bool:
+def is_device_disabled_by_fault(machine: PositionMachine, device_kind: str) -> bool:
     """Return whether an active fault disables this position's device of a kind, such as ``bill_acceptor``."""
     return any(
         code.startswith(f"{device_kind}.") and get_fault_definition(code).has_effect
@@ -51,7 +51,7 @@ def is_device_disabled_by_fault(machine: Machine, device_kind: str) -> bool:
     )
 
 
-def raise_or_clear_fault(machine: Machine, code: str, detail: str) -> None:
+def raise_or_clear_fault(machine: PositionMachine, code: str, detail: str) -> None:
     """If ``detail`` is not empty, raise the fault ``code`` with these details; otherwise clear it.
 
     This is for faults that the machine itself detects and clears.

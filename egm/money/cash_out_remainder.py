@@ -5,7 +5,7 @@ taken, played or added), it is ordinary credit for which the player has not requ
 """
 
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.money.entries import CASH_OUT_ENDED
 from egm.money.events import CashOut, NoPayoutDevice
 from egm.money.keys import MoneyKey
@@ -29,13 +29,13 @@ def build_handpay_remainder_state(
     )
 
 
-def find_coin_payout_progress(machine: Machine) -> CoinPayoutProgress | None:
+def find_coin_payout_progress(machine: PositionMachine) -> CoinPayoutProgress | None:
     """Return the amounts owed and paid of an interrupted cash-out in coins; None if no coins were paid."""
     remainder = _read_valid_remainder(machine)
     return None if remainder is None else remainder.coin_payout
 
 
-def unpaid_remainder_is_stored(machine: Machine, _: Event) -> bool:
+def unpaid_remainder_is_stored(machine: PositionMachine, _: Event) -> bool:
     """Return whether there is an unpaid remainder of a cash-out, which the next payout method is to pay.
 
     The stored remainder must still equal the player's cashable balance.
@@ -43,19 +43,19 @@ def unpaid_remainder_is_stored(machine: Machine, _: Event) -> bool:
     return _read_valid_remainder(machine) is not None
 
 
-def has_outdated_remainder(machine: Machine) -> bool:
+def has_outdated_remainder(machine: PositionMachine) -> bool:
     """Return whether a stored remainder of a cash-out no longer equals the player's cashable balance."""
     return (
         machine.memory.get(MoneyKey.CASH_OUT_REMAINDER) is not None and _read_valid_remainder(machine) is None
     )
 
 
-def clear_remainder(machine: Machine) -> None:
+def clear_remainder(machine: PositionMachine) -> None:
     """Delete the stored remainder of a cash-out, so that a later balance of the same amount is not mistaken for it."""
     machine.post(CASH_OUT_ENDED, state={MoneyKey.CASH_OUT_REMAINDER: None})
 
 
-def _read_valid_remainder(machine: Machine) -> CashOutRemainder | None:
+def _read_valid_remainder(machine: PositionMachine) -> CashOutRemainder | None:
     """Return the stored remainder of a cash-out, or None if none is stored or the cashable balance has changed since.
 
     Earlier versions stored ``True`` instead of a record: the remainder is then the whole cashable balance.
@@ -68,7 +68,7 @@ def _read_valid_remainder(machine: Machine) -> CashOutRemainder | None:
     return remainder if remainder is not None and remainder.amount_cents == machine.cashable_cents else None
 
 
-def start_automatic_cash_out(machine: Machine, _: Event) -> Event:
+def start_automatic_cash_out(machine: PositionMachine, _: Event) -> Event:
     """Return the event that starts an automatic cash-out of the player's credits.
 
     If the previous payout method has failed, the credits are paid by hand, otherwise by the first available method

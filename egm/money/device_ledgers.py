@@ -25,7 +25,7 @@ from egm.errors import InvariantError, check_invariant
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.kernel.feature import Features
-from egm.kernel.machine import METER_JUMP_FAULT, Machine
+from egm.kernel.machine import METER_JUMP_FAULT, PositionMachine
 from egm.kernel.states import STATES_TAKING_TICKETS
 from egm.money.disputed_amounts import list_disputed_amounts
 from egm.money.entries import (
@@ -62,7 +62,7 @@ class JournalEscrowLedger:
     change is durable when this function returns.
     """
 
-    def __init__(self, machine: Machine, process_event: Callable[..., None]) -> None:
+    def __init__(self, machine: PositionMachine, process_event: Callable[..., None]) -> None:
         self._machine = machine
         self._process_event = process_event
 
@@ -228,7 +228,7 @@ class JournalPrintLedger:
     Implements :class:`egm.devices.ledgers.PrintLedger`.
     """
 
-    def __init__(self, machine: Machine, process_event: Callable[..., None]) -> None:
+    def __init__(self, machine: PositionMachine, process_event: Callable[..., None]) -> None:
         self._machine = machine
         self._process_event = process_event
 
@@ -304,7 +304,7 @@ class JournalPayoutLedger:
     Implements :class:`egm.devices.ledgers.PayoutLedger`.
     """
 
-    def __init__(self, machine: Machine, process_event: Callable[..., None]) -> None:
+    def __init__(self, machine: PositionMachine, process_event: Callable[..., None]) -> None:
         self._machine = machine
         self._process_event = process_event
 
@@ -367,7 +367,7 @@ class JournalCoinLedger:
     Implements :class:`egm.devices.ledgers.CoinLedger`.
     """
 
-    def __init__(self, machine: Machine, process_event: Callable[..., None]) -> None:
+    def __init__(self, machine: PositionMachine, process_event: Callable[..., None]) -> None:
         self._machine = machine
         self._process_event = process_event
 
@@ -417,7 +417,7 @@ class DeviceLedgers:
     payout_ledger: PayoutLedger
 
 
-def create_ledgers(machine: Machine, process_event: Callable[..., None]) -> DeviceLedgers:
+def create_ledgers(machine: PositionMachine, process_event: Callable[..., None]) -> DeviceLedgers:
     """Create the ledgers of a machine's money-handling devices; ``process_event`` processes an event of the machine."""
     return DeviceLedgers(
         escrow_ledger=JournalEscrowLedger(machine, process_event),

@@ -28,7 +28,7 @@ from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import raise_fault
@@ -97,7 +97,7 @@ class DisputedAmount:
     @classmethod
     def create(
         cls,
-        machine: Machine,
+        machine: PositionMachine,
         device: str,
         reason: str,
         *,
@@ -173,14 +173,14 @@ class DisputedAmountRuling:
     """The record of the journal entry that posts the payment."""
 
 
-def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
+def list_disputed_amounts(machine: PositionMachine) -> dict[str, DisputedAmount]:
     """Return the disputed amounts of this player position that have no ruling yet, ordered by id."""
     return machine.memory.read_all(DisputedAmount, MoneyKey.DISPUTED_AMOUNT)
 
 
 # ---------------------------------------------------------------------------------------------- opening
 def open_disputed_amount(
-    machine: Machine, disputed_amount: DisputedAmount, transfers: tuple[Transfer, ...] = ()
+    machine: PositionMachine, disputed_amount: DisputedAmount, transfers: tuple[Transfer, ...] = ()
 ) -> None:
     """Post the journal entry that opens a disputed amount. If it is already open, do nothing.
 
@@ -211,7 +211,7 @@ def format_reservation_id(disputed_amount: DisputedAmount) -> str:
     return f"{disputed_amount.id}.disputed"
 
 
-def disputed_amount_work_is_pending(machine: Machine, _: Event) -> bool:
+def disputed_amount_work_is_pending(machine: PositionMachine, _: Event) -> bool:
     """Return whether a disputed amount has no active fault yet, or the payment of a ruling is not posted yet."""
     if machine.memory.get(MoneyKey.DISPUTED_AMOUNT_RULING) is not None:
         return True
@@ -221,12 +221,12 @@ def disputed_amount_work_is_pending(machine: Machine, _: Event) -> bool:
     )
 
 
-def resume_disputed_amounts(machine: Machine, _: Event) -> None:
+def resume_disputed_amounts(machine: PositionMachine, _: Event) -> None:
     """Post the payment of a ruling, or raise the faults of disputed amounts, if a power loss has prevented it."""
     post_ruling_and_raise_faults(machine)
 
 
-def post_ruling_and_raise_faults(machine: Machine) -> None:
+def post_ruling_and_raise_faults(machine: PositionMachine) -> None:
     """Post the payment of a recorded ruling, and raise the fault of each disputed amount that is still open.
 
     Called immediately after a new disputed amount is recorded, and after any event that left such work unfinished, for
@@ -241,7 +241,7 @@ def post_ruling_and_raise_faults(machine: Machine) -> None:
 
 # ---------------------------------------------------------------------------------------------- ruling
 @refusal_code("ruling_is_sound")
-def ruling_form_is_valid(machine: Machine, event: Event) -> bool:
+def ruling_form_is_valid(machine: PositionMachine, event: Event) -> bool:
     """Return whether the form of a ruling names an open disputed amount, an amount within its bounds and a reason.
 
     A printed ticket can be ruled "good" only if the ticket ledger knows it.
@@ -267,7 +267,7 @@ def _find_awarded_cents(disputed_amount: DisputedAmount, form: DisputedAmountRul
     return {None: None, "good": 0, "void": disputed_amount.amount_max_cents}[form.ticket_ruling]
 
 
-def rule_disputed_amount(machine: Machine, event: Event) -> None:
+def rule_disputed_amount(machine: PositionMachine, event: Event) -> None:
     """Carry out the form's ruling on a disputed amount: pay the awarded part by hand, and close the disputed amount.
 
     If the device has no other disputed amount, its fault is cleared. For a printed ticket, only the ruling is recorded
@@ -301,7 +301,7 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="disputed_ruled", values={"amount_cents": amount_cents})
 
 
-def _record_ticket_ruling(machine: Machine, ruling: DisputedAmountRuling) -> None:
+def _record_ticket_ruling(machine: PositionMachine, ruling: DisputedAmountRuling) -> None:
     """Record the ruling on a printed ticket, good or void, as the final state of its print job.
 
     The cash-out then ends like any other with a printed or failed ticket.
@@ -319,7 +319,7 @@ def _record_ticket_ruling(machine: Machine, ruling: DisputedAmountRuling) -> Non
     )
 
 
-def _build_closing_state(machine: Machine, disputed_amount: DisputedAmount) -> dict[str, None]:
+def _build_closing_state(machine: PositionMachine, disputed_amount: DisputedAmount) -> dict[str, None]:
     """Return the state change that deletes the disputed amount.
 
     If the device has no other disputed amount, it also clears the device's fault.
@@ -334,7 +334,7 @@ def _build_closing_state(machine: Machine, disputed_amount: DisputedAmount) -> d
     return {f"{MoneyKey.DISPUTED_AMOUNT}{disputed_amount.id}": None, **fault_state}
 
 
-def _post_award(machine: Machine, ruling: DisputedAmountRuling) -> None:
+def _post_award(machine: PositionMachine, ruling: DisputedAmountRuling) -> None:
     """Post the payment of a ruling, and close the disputed amount.
 
     A disputed ticket in the cash box that is still locked is redeemed if the ruling pays it, otherwise unlocked.
@@ -378,7 +378,7 @@ def _post_award(machine: Machine, ruling: DisputedAmountRuling) -> None:
     store_journal_head(machine)
 
 
-def _read_full_ticket_number(machine: Machine, disputed_amount: DisputedAmount) -> str:
+def _read_full_ticket_number(machine: PositionMachine, disputed_amount: DisputedAmount) -> str:
     """Return the full number of a disputed ticket; the journal has it only masked."""
     number = machine.component(TicketDesk).find_number_by_redemption(disputed_amount.id)
     if number is None:
@@ -387,7 +387,7 @@ def _read_full_ticket_number(machine: Machine, disputed_amount: DisputedAmount) 
 
 
 def _build_award_transfers(
-    machine: Machine, disputed_amount: DisputedAmount, amount_cents: int, *, is_redemption: bool
+    machine: PositionMachine, disputed_amount: DisputedAmount, amount_cents: int, *, is_redemption: bool
 ) -> tuple[Transfer, ...]:
     """Return the transfers that pay the awarded amount by hand.
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageRow, PageTable, ServicePage
 from egm.money.disputed_amounts import DisputedAmount, list_disputed_amounts
 from egm.money.forms import DISPUTED_AMOUNT_FORM, DISPUTED_TICKET_FORM
@@ -24,7 +24,7 @@ from egm.staff.service.form_filling import FormFillingPage
 class DisputedAmountsPage(MenuPage):
     """The service page that lists every disputed amount that waits for a ruling."""
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the page with one row per disputed amount: time, id, reason and bounds."""
         rows = tuple(
             PageRow(
@@ -45,7 +45,7 @@ class DisputedAmountsPage(MenuPage):
             id="", title=build_text("service.menu.disputed"), tables=(table,), actions=(BACK_ACTION,)
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the form for a ruling on the disputed amount whose row was touched."""
         disputed_amount = list_disputed_amounts(machine).get(action.removeprefix("disputed:"))
         return (

@@ -11,7 +11,7 @@ from typing import Final
 
 from egm.errors import InvariantError
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.money.entries import HANDPAY_FORM_FILLED, HANDPAY_PAID, HandpayFormFilled, HandpayPaid
@@ -26,7 +26,7 @@ from meters import Transfer
 from meters.chart import parse_account_variables
 
 
-def _is_identity_required(machine: Machine, amount_cents: int) -> bool:
+def _is_identity_required(machine: PositionMachine, amount_cents: int) -> bool:
     """Return whether the profile requires the player's identity for a hand-pay of this amount."""
     identity_min_cents = machine.profile.handpay.identity_check_min_cents
     return identity_min_cents is not None and amount_cents >= identity_min_cents
@@ -34,13 +34,13 @@ def _is_identity_required(machine: Machine, amount_cents: int) -> bool:
 
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("handpay_is_in_order")
-def handpay_can_be_settled(machine: Machine, _: Event) -> bool:
+def handpay_can_be_settled(machine: PositionMachine, _: Event) -> bool:
     """Return whether the waiting hand-pay may be settled: it needs no form, or its form has been filled in."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     return handpay.filled_form is not None or not _is_identity_required(machine, handpay.worth_cents)
 
 
-def payment_form_is_complete(machine: Machine, event: Event) -> bool:
+def payment_form_is_complete(machine: PositionMachine, event: Event) -> bool:
     """Return whether a hand-pay form names a permitted means of payment, and the player's identity if required."""
     handpay, form = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), event.read_payload(PaymentForm)
     return form.payment_means in machine.profile.handpay.payment_means and (
@@ -49,7 +49,7 @@ def payment_form_is_complete(machine: Machine, event: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def record_handpay_form(machine: Machine, event: Event) -> None:
+def record_handpay_form(machine: PositionMachine, event: Event) -> None:
     """Record the form of a hand-pay: who will be paid and by which means. A later form replaces an earlier one."""
     identities = machine.find_installed(IdentityRegister)
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
@@ -73,7 +73,7 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="form_recorded")
 
 
-def settle_handpay(machine: Machine, event: Event) -> None:
+def settle_handpay(machine: PositionMachine, event: Event) -> None:
     """Settle the hand-pay, which the attendant has paid and whose prizes they have handed over; release the machine.
 
     The entry is the slip (NJD 1.40): running number, amount, kind, prizes, method, tax mark and persons. A service call
@@ -113,7 +113,7 @@ PRIZES_ACCOUNT_PREFIX: Final = "prizes:"
 
 
 @refusal_code("no_prize_waits")
-def handpay_has_no_prize_in_kind(machine: Machine, _: Event) -> bool:
+def handpay_has_no_prize_in_kind(machine: PositionMachine, _: Event) -> bool:
     """Return whether the waiting hand-pay has no prize in kind, so that a host may settle it.
 
     A prize in kind must be handed over in person.

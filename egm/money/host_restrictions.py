@@ -9,7 +9,7 @@ from typing import Any
 
 from egm.host.keys import HostKey
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 
 
 class RestrictableFunction(StrEnum):
@@ -25,7 +25,9 @@ class RestrictableFunction(StrEnum):
     """The sound level: ``no_play`` mutes the games, ``off`` mutes everything except alarms."""
 
 
-def list_host_restrictions(machine: Machine, function: RestrictableFunction, game_id: str = "") -> list[Any]:
+def list_host_restrictions(
+    machine: PositionMachine, function: RestrictableFunction, game_id: str = ""
+) -> list[Any]:
     """Return the restrictions that hosts have set for ``function``, one for each host that has set it.
 
     ``game_id`` is the id of the game if the function is :attr:`RestrictableFunction.GAME`.
@@ -34,12 +36,12 @@ def list_host_restrictions(machine: Machine, function: RestrictableFunction, gam
     return list(machine.journal.states(f"{HostKey.FUNCTION_RESTRICTION}{function_name}:").values())
 
 
-def is_acceptor_allowed(machine: Machine) -> bool:
+def is_acceptor_allowed(machine: PositionMachine) -> bool:
     """Return whether every host allows the bill acceptor to take bills and tickets."""
     return False not in list_host_restrictions(machine, RestrictableFunction.BILL_ACCEPTOR)
 
 
-def list_allowed_bills(machine: Machine, bills_cents: frozenset[int]) -> frozenset[int]:
+def list_allowed_bills(machine: PositionMachine, bills_cents: frozenset[int]) -> frozenset[int]:
     """Return the bill denominations among ``bills_cents`` (minor units) that every host allows."""
     if not is_acceptor_allowed(machine):
         return frozenset()
@@ -48,17 +50,17 @@ def list_allowed_bills(machine: Machine, bills_cents: frozenset[int]) -> frozens
     return bills_cents
 
 
-def is_game_allowed(machine: Machine, game_id: str) -> bool:
+def is_game_allowed(machine: PositionMachine, game_id: str) -> bool:
     """Return whether every host allows the game to be offered."""
     return False not in list_host_restrictions(machine, RestrictableFunction.GAME, game_id)
 
 
-def find_allowed_sound(machine: Machine) -> str:
+def find_allowed_sound(machine: PositionMachine) -> str:
     """Return the sound level that all hosts allow: ``on``, ``no_play`` or ``off``."""
     sound_levels = list_host_restrictions(machine, RestrictableFunction.SOUND)
     return next((sound_level for sound_level in ("off", "no_play") if sound_level in sound_levels), "on")
 
 
-def game_is_enabled(machine: Machine, _: Event) -> bool:
+def game_is_enabled(machine: PositionMachine, _: Event) -> bool:
     """Return whether every host allows the selected game."""
     return is_game_allowed(machine, machine.selection.game_id)

@@ -22,7 +22,7 @@ from egm.integrity.events import FailureDetail
 from egm.kernel.credits import CreditKind
 from egm.kernel.entries import EntryDeclaration
 from egm.kernel.events import Event, EventReplacement, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.money.cash_out_remainder import (
     build_handpay_remainder_state,
@@ -76,17 +76,17 @@ from rng import RngError
 
 
 # ---------------------------------------------------------------------------------------------- by ticket
-def start_ticket_payout(machine: Machine, _: Event) -> None:
+def start_ticket_payout(machine: PositionMachine, _: Event) -> None:
     """Reserve the player's whole cashable balance for a ticket, and print the ticket."""
     _start_ticket_payout(machine, CreditKind.CASHABLE, _convert_to_cashable(machine))
 
 
-def start_restricted_ticket_payout(machine: Machine, _: Event) -> None:
+def start_restricted_ticket_payout(machine: PositionMachine, _: Event) -> None:
     """Reserve the player's restricted credit for a restricted ticket, and print the ticket."""
     _start_ticket_payout(machine, CreditKind.RESTRICTED, machine.read_credit_cents(CreditKind.RESTRICTED))
 
 
-def _start_ticket_payout(machine: Machine, credit_kind: CreditKind, amount_cents: int) -> None:
+def _start_ticket_payout(machine: PositionMachine, credit_kind: CreditKind, amount_cents: int) -> None:
     """Reserve credits for a ticket and print it.
 
     The ticket has a number of the machine or of the host; it is printed when the host's number has arrived.
@@ -128,14 +128,14 @@ def _start_ticket_payout(machine: Machine, credit_kind: CreditKind, amount_cents
     print_ticket(machine)
 
 
-def _find_restricted_pool(machine: Machine, credit_kind: CreditKind) -> int:
+def _find_restricted_pool(machine: PositionMachine, credit_kind: CreditKind) -> int:
     """Return the number of the host's pool of the restricted credit on the meter; 0 for other credit."""
     terms = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS)
     return terms.restricted_pool if credit_kind is CreditKind.RESTRICTED and terms is not None else 0
 
 
 def _issue_own_ticket(
-    machine: Machine, payout_id: str, credit_kind: CreditKind, amount_cents: int
+    machine: PositionMachine, payout_id: str, credit_kind: CreditKind, amount_cents: int
 ) -> Ticket | TicketRefusal:
     """Issue a ticket with a number of this machine; return the ticket, or the ticket ledger's refusal.
 
@@ -154,7 +154,7 @@ def _issue_own_ticket(
         raise EventReplacement(Event(EventType.GENERATOR_FAILED, FailureDetail(detail=str(error)))) from error
 
 
-def find_printed_terms(machine: Machine, credit_kind: CreditKind) -> PrintedTerms:
+def find_printed_terms(machine: PositionMachine, credit_kind: CreditKind) -> PrintedTerms:
     """Return the venue and validity to print on a ticket: the host's if set, otherwise the machine's own.
 
     A ticket of restricted credit with an expiry date expires on that date.
@@ -170,7 +170,7 @@ def find_printed_terms(machine: Machine, credit_kind: CreditKind) -> PrintedTerm
     return PrintedTerms(terms.find_venue(machine.identity.venue), validity_days)
 
 
-def print_ticket(machine: Machine) -> None:
+def print_ticket(machine: PositionMachine) -> None:
     """Send the ticket of the current cash-out to the printer, unless the printer's driver already has the job.
 
     Also called after a restart. A ticket without a number keeps waiting for the host's number; if the machine
@@ -214,7 +214,7 @@ def print_ticket(machine: Machine) -> None:
         ) from error
 
 
-def find_open_print_job(machine: Machine) -> TicketJob | None:
+def find_open_print_job(machine: PositionMachine) -> TicketJob | None:
     """Return the ticket, slip or test that the printer has not finished, as a print job, or None.
 
     It is rebuilt from the ticket ledger, because the journal has no full ticket numbers.
@@ -231,14 +231,14 @@ def find_open_print_job(machine: Machine) -> TicketJob | None:
     return _build_ticket_job(machine, printing_record.id, printing_record.language)
 
 
-def _build_ticket_job(machine: Machine, payout_id: str, language: str) -> TicketJob:
+def _build_ticket_job(machine: PositionMachine, payout_id: str, language: str) -> TicketJob:
     """Return the print job for the ticket of a cash-out."""
     return _load_template(machine.profile.id).build_job(
         payout_id, _require_ticket(machine, payout_id), language
     )
 
 
-def find_ticket(machine: Machine, payout_id: str) -> Ticket | None:
+def find_ticket(machine: PositionMachine, payout_id: str) -> Ticket | None:
     """Return the ticket of a cash-out from the ticket ledger; None if there is no ledger or it lacks the ticket."""
     desk = machine.find_installed(TicketDesk)
     return None if desk is None else desk.find_issued_ticket(payout_id)
@@ -250,7 +250,7 @@ def _load_template(jurisdiction: str) -> TicketTemplate:
     return load_template(jurisdiction)
 
 
-def _require_ticket(machine: Machine, payout_id: str) -> Ticket:
+def _require_ticket(machine: PositionMachine, payout_id: str) -> Ticket:
     """Return the ticket of a cash-out. Raises InvariantError if the ticket ledger does not have it."""
     ticket = find_ticket(machine, payout_id)
     if ticket is None:
@@ -258,7 +258,7 @@ def _require_ticket(machine: Machine, payout_id: str) -> Ticket:
     return ticket
 
 
-def settle_ticket(machine: Machine, _: Event) -> None:
+def settle_ticket(machine: PositionMachine, _: Event) -> None:
     """Settle a cash-out by ticket after its bar code is printed: the reserved credits become the ticket (AGE 5.1.3)."""
     payout = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
@@ -285,7 +285,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
     machine.notice = Notice(code="ticket_printed", values={"amount_cents": payout.amount_cents})
 
 
-def handle_print_failure(machine: Machine, event: Event) -> None:
+def handle_print_failure(machine: PositionMachine, event: Event) -> None:
     """Handle a ticket that the printer failed to print: void it, and pay its credits by hand.
 
     If the ticket may have been printed (``may_have_been_printed``), its number stays locked and the credits stay
@@ -303,7 +303,7 @@ def handle_print_failure(machine: Machine, event: Event) -> None:
     _pay_by_hand(machine, payout)
 
 
-def _record_disputed_ticket(machine: Machine, payout: CashOutRecord, reason: str) -> None:
+def _record_disputed_ticket(machine: PositionMachine, payout: CashOutRecord, reason: str) -> None:
     """Open a disputed amount for a ticket that may or may not have been printed."""
     printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     disputed_amount = DisputedAmount.create(
@@ -331,7 +331,7 @@ def is_awaiting_ruling_or_voided(printing_record: PrintingRecord | None) -> bool
     return printing_record is not None and printing_record.state in {PrintState.DISPUTED, PrintState.FAILED}
 
 
-def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
+def ticket_ruling_is_unfinished(machine: PositionMachine, _: Event) -> bool:
     """Return whether a disputed ticket has a ruling that its cash-out does not reflect yet.
 
     A ruling on the ticket of an earlier cash-out is ignored.
@@ -344,7 +344,7 @@ def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
     return printing_record.state in ruled_states
 
 
-def complete_cash_out_by_ruling(machine: Machine, event: Event) -> None:
+def complete_cash_out_by_ruling(machine: PositionMachine, event: Event) -> None:
     """Complete the cash-out by the ruling on its disputed ticket.
 
     If the ticket was ruled good, it settles the cash-out; if it was ruled void, the credits are paid by hand.
@@ -358,13 +358,13 @@ def complete_cash_out_by_ruling(machine: Machine, event: Event) -> None:
         )
 
 
-def void_unnumbered_ticket(machine: Machine, payout: CashOutRecord, reason: str) -> None:
+def void_unnumbered_ticket(machine: PositionMachine, payout: CashOutRecord, reason: str) -> None:
     """Void a ticket for which the host has given no number, and pay its credits by hand."""
     _void_payout(machine, TICKET_CASH_OUT_VOID, payout, {}, reason)
     _pay_by_hand(machine, payout)
 
 
-def _pay_by_hand(machine: Machine, payout: CashOutRecord) -> None:
+def _pay_by_hand(machine: PositionMachine, payout: CashOutRecord) -> None:
     """Pay the credits of a voided ticket by hand, except restricted credit, which stays on the meter."""
     if payout.credit_kind is CreditKind.RESTRICTED:
         machine.notice = Notice(code="restricted_stays", severity="warning")
@@ -373,7 +373,7 @@ def _pay_by_hand(machine: Machine, payout: CashOutRecord) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- by coins
-def start_coin_payout(machine: Machine, _: Event) -> None:
+def start_coin_payout(machine: PositionMachine, _: Event) -> None:
     """Reserve the part of the cashable balance that the hopper can pay in whole coins, and start the hopper."""
     _convert_to_cashable(machine)
     coin_count = count_payable_coins(machine)
@@ -405,7 +405,7 @@ class LastHopperOrder:
     """The id of the payout; empty if none was ordered."""
 
 
-def start_hopper_payout(machine: Machine) -> None:
+def start_hopper_payout(machine: PositionMachine) -> None:
     """Order the reserved coins from the hopper, unless its driver already has the order.
 
     Also called after a restart. If the hopper cannot take the order, the credits are paid by hand.
@@ -430,7 +430,7 @@ def start_hopper_payout(machine: Machine) -> None:
     last_order.payout_id = payout.id
 
 
-def settle_coins(machine: Machine, event: Event) -> None:
+def settle_coins(machine: PositionMachine, event: Event) -> None:
     """Settle a hopper payout that has ended: post the coins counted out; what it could not pay is paid by hand.
 
     If all coins were paid, credit too small for a coin is left to the next payout method, where the profile says so. If
@@ -481,7 +481,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         open_cancelled_credit(machine, event)
 
 
-def cash_out_is_unfinished(machine: Machine, _: Event) -> bool:
+def cash_out_is_unfinished(machine: PositionMachine, _: Event) -> bool:
     """Return whether coins of an abandoned hopper payout are not posted, or a stored cash-out remainder is outdated.
 
     :func:`finish_interrupted_cash_out` completes both. A stored remainder is outdated if it differs from the player's
@@ -490,14 +490,14 @@ def cash_out_is_unfinished(machine: Machine, _: Event) -> bool:
     return machine.memory.get(MoneyKey.UNPOSTED_COINS) is not None or has_outdated_remainder(machine)
 
 
-def finish_interrupted_cash_out(machine: Machine, event: Event) -> None:
+def finish_interrupted_cash_out(machine: PositionMachine, event: Event) -> None:
     """Post the coins of an abandoned hopper payout, and clear an outdated cash-out remainder."""
     post_dispensed_coins(machine, event)
     if has_outdated_remainder(machine):
         clear_remainder(machine)
 
 
-def post_dispensed_coins(machine: Machine, _: Event) -> None:
+def post_dispensed_coins(machine: PositionMachine, _: Event) -> None:
     """Post the coins that left the hopper before its payout was abandoned.
 
     If more coins may have left than were counted, open a disputed amount first, which sets them aside. Called
@@ -539,7 +539,7 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
     )
 
 
-def record_unordered_coins(machine: Machine, event: Event) -> None:
+def record_unordered_coins(machine: PositionMachine, event: Event) -> None:
     """Record that coins left the hopper without an order: book them out of the stock and open a disputed amount."""
     report = event.read_payload(UnorderedCoinsPaid)
     value_cents = report.coin_count * machine.profile.coins.hopper_coin_cents
@@ -549,7 +549,9 @@ def record_unordered_coins(machine: Machine, event: Event) -> None:
     post_ruling_and_raise_faults(machine)
 
 
-def _add_coins_paid(machine: Machine, payout: CashOutRecord, counted_cents: int) -> CoinPayoutProgress:
+def _add_coins_paid(
+    machine: PositionMachine, payout: CashOutRecord, counted_cents: int
+) -> CoinPayoutProgress:
     """Return the amounts owed and paid of a cash-out in coins after the hopper has paid ``counted_cents`` more."""
     paid_before_cents = 0 if payout.coin_payout is None else payout.coin_payout.paid_cents
     return CoinPayoutProgress(
@@ -558,7 +560,9 @@ def _add_coins_paid(machine: Machine, payout: CashOutRecord, counted_cents: int)
     )
 
 
-def _build_coin_transfers(machine: Machine, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
+def _build_coin_transfers(
+    machine: PositionMachine, paid_cents: int, counted_cents: int
+) -> tuple[Transfer, ...]:
     """Return the transfers for coins that the hopper has counted out.
 
     ``counted_cents`` is the value of all these coins, ``paid_cents`` the part that counts as paid to the
@@ -571,7 +575,7 @@ def _build_coin_transfers(machine: Machine, paid_cents: int, counted_cents: int)
 
 
 def _void_payout(
-    machine: Machine,
+    machine: PositionMachine,
     entry_declaration: EntryDeclaration[CashOutVoided],
     payout: CashOutRecord,
     state_change: Mapping[str, object],
@@ -600,7 +604,7 @@ def _void_payout(
 
 
 # ---------------------------------------------------------------------------------------------- by hand
-def open_cancelled_credit(machine: Machine, _: Event) -> None:
+def open_cancelled_credit(machine: PositionMachine, _: Event) -> None:
     """Reserve all the player's cashable credit as a hand-pay of the kind cancelled credit (NZ 1.20.2)."""
     amount_cents = _convert_to_cashable(machine)
     handpay_id = machine.fresh_id("handpay")
@@ -623,12 +627,12 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- shared by all methods
-def _find_cashable_account(machine: Machine) -> str:
+def _find_cashable_account(machine: PositionMachine) -> str:
     """Return the name of the account that holds the player's cashable credits."""
     return machine.name_credit_account(CreditKind.CASHABLE)
 
 
-def _convert_to_cashable(machine: Machine) -> int:
+def _convert_to_cashable(machine: PositionMachine) -> int:
     """Convert nonrestricted promotional credit to cashable credit; return the cashable balance in minor units.
 
     A payout is then one transfer, and is metered once.
@@ -644,7 +648,7 @@ def _convert_to_cashable(machine: Machine) -> int:
     return machine.read_credit_cents(CreditKind.CASHABLE)
 
 
-def automatic_payout_is_possible(machine: Machine, _: Event) -> bool:
+def automatic_payout_is_possible(machine: PositionMachine, _: Event) -> bool:
     """Return whether there is cashable credit that may be paid out automatically.
 
     A balance that the host has just declined stays on the meter; otherwise the host would be asked again and again to
@@ -656,7 +660,7 @@ def automatic_payout_is_possible(machine: Machine, _: Event) -> bool:
     )
 
 
-def payout_is_due(machine: Machine, event: Event) -> bool:
+def payout_is_due(machine: PositionMachine, event: Event) -> bool:
     """Return whether cashable credit must be paid out automatically now.
 
     Either a cash-out has an unpaid remainder, or the credit has reached the profile's limit and no bets are
@@ -673,12 +677,12 @@ def payout_is_due(machine: Machine, event: Event) -> bool:
     )
 
 
-def credits_are_reserved_for_payout(machine: Machine, _: Event) -> bool:
+def credits_are_reserved_for_payout(machine: PositionMachine, _: Event) -> bool:
     """Return whether credits are reserved for a payout by ticket or in coins."""
     return machine.memory.get(MoneyKey.PAY_OUT) is not None
 
 
-def resume_payout(machine: Machine, _: Event) -> None:
+def resume_payout(machine: PositionMachine, _: Event) -> None:
     """Send a reserved payout to the printer or the hopper, unless the driver already has it.
 
     This starts the printing of a ticket whose number the host has just assigned, and resumes a payout that a restart

@@ -5,7 +5,7 @@ from egm.integrity.clock_trust import CLOCK_DOUBTED_FAULT
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import is_device_disabled_by_fault
 from egm.money.host_money import HostMoney
@@ -16,13 +16,13 @@ from egm.tickets.desk import TicketDesk
 
 
 @refusal_code("has_credit")
-def has_cashable_credit(machine: Machine, _: Event) -> bool:
+def has_cashable_credit(machine: PositionMachine, _: Event) -> bool:
     """Return whether there is credit to cash out; restricted credit does not count."""
     return machine.cashable_cents > 0
 
 
 @refusal_code("restricted_may_leave")
-def restricted_credit_may_leave_on_ticket(machine: Machine, _: Event) -> bool:
+def restricted_credit_may_leave_on_ticket(machine: PositionMachine, _: Event) -> bool:
     """Return whether only restricted credit is left and it may leave on a restricted ticket."""
     return (
         machine.cashable_cents == 0
@@ -33,17 +33,17 @@ def restricted_credit_may_leave_on_ticket(machine: Machine, _: Event) -> bool:
     )
 
 
-def ticket_comes_first(machine: Machine, _: Event) -> bool:
+def ticket_comes_first(machine: PositionMachine, _: Event) -> bool:
     """Return whether a ticket is the payout method to use: the first available one in the profile's order."""
     return _choose_payout_method(machine) == "ticket"
 
 
-def coins_come_first(machine: Machine, _: Event) -> bool:
+def coins_come_first(machine: PositionMachine, _: Event) -> bool:
     """Return whether coins are the payout method to use: the first available one in the profile's order."""
     return _choose_payout_method(machine) == "coins"
 
 
-def _choose_payout_method(machine: Machine) -> str:
+def _choose_payout_method(machine: PositionMachine) -> str:
     """Return the first payout method that is available now, in the profile's order: ticket, coins or ``hand``."""
     return next(
         (
@@ -55,7 +55,7 @@ def _choose_payout_method(machine: Machine) -> str:
     )
 
 
-def _is_payout_method_available(machine: Machine, payout_method: str) -> bool:
+def _is_payout_method_available(machine: PositionMachine, payout_method: str) -> bool:
     """Return whether ``ticket`` or ``coins`` could pay the player's cashable credit now; False for other methods."""
     if payout_method == "ticket":
         return not find_reason_ticket_is_unavailable(machine, machine.cashable_cents)
@@ -69,7 +69,7 @@ def _is_payout_method_available(machine: Machine, payout_method: str) -> bool:
     return False
 
 
-def find_reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
+def find_reason_ticket_is_unavailable(machine: PositionMachine, amount_cents: int) -> str:
     """Return the code of the reason why no ticket of this amount could be printed now; empty if one could.
 
     ``printer``: there is no printer; ``jam`` and ``paper``: a paper jam, or no paper; ``fault``: another
@@ -95,7 +95,7 @@ def find_reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> st
     return next((reason for reason, is_met in is_met_by_reason.items() if is_met), "")
 
 
-def count_payable_coins(machine: Machine) -> int:
+def count_payable_coins(machine: PositionMachine) -> int:
     """Return how many coins the hopper may pay for the credit; 0 if that is more than the profile allows."""
     coin_cents, coins_max = machine.profile.coins.hopper_coin_cents, machine.profile.coins.payout_coins_max
     coin_count = machine.cashable_cents // coin_cents if coin_cents else 0

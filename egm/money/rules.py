@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.kernel.events import EventType, NextState, State
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import (
     ALL_STATES,
@@ -105,7 +105,7 @@ _HANDPAY_STATE: Final = single_state(State.HANDPAY)
 #: Only while the service menu is open.
 _SERVICE_MENU_STATE: Final = single_state(State.SERVICE_MENU)
 
-MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
+MONEY_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     # ------------------------------------------------------------------ value in
     Rule(EventType.BILL_ESCROWED, _IDLE_STATE, (bill_can_be_accepted,), (stack_bill,)),
     Rule(EventType.TICKET_ESCROWED, _IDLE_STATE, (ticket_can_be_accepted,), (stack_ticket,)),

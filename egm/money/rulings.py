@@ -6,7 +6,7 @@ entered through a staff form (:mod:`egm.money.forms`), which says who may make i
 
 from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.money import ticket_ledger
@@ -47,7 +47,7 @@ from meters import Transfer
 
 # ---------------------------------------------------------------------------------------------- complements
 @refusal_code("complement_is_sound")
-def complement_form_is_valid(machine: Machine, event: Event) -> bool:
+def complement_form_is_valid(machine: PositionMachine, event: Event) -> bool:
     """Return whether the form for an additional payment has an amount and a reason.
 
     If it gives the number of a hand-pay slip, that slip must exist.
@@ -58,7 +58,7 @@ def complement_form_is_valid(machine: Machine, event: Event) -> bool:
     return is_slip_valid and form.amount_cents > 0 and are_texts_filled_in(form.reason)
 
 
-def record_complement(machine: Machine, event: Event) -> None:
+def record_complement(machine: PositionMachine, event: Event) -> None:
     """Record that staff have paid by hand the part of a win that the machine did not pay (Monaco 21.4)."""
     form = event.read_payload(ComplementForm)
     last_game = machine.memory.read(LastGame, PlayKey.LAST_GAME)
@@ -76,7 +76,7 @@ def record_complement(machine: Machine, event: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- orphans
-def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
+def credits_are_unclaimed(machine: PositionMachine, _: Event) -> bool:
     """Return whether the machine holds money that an absent player may have left.
 
     That is credit on the meter, or bets that stay on a table between two games.
@@ -87,17 +87,17 @@ def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
     return machine.credit_cents > 0 or has_standing_bets
 
 
-def location_is_stated(_: Machine, event: Event) -> bool:
+def location_is_stated(_: PositionMachine, event: Event) -> bool:
     """Return whether the form says where the unclaimed money was found (Monaco 21.3)."""
     return are_texts_filled_in(event.read_payload(RulingForm).location)
 
 
-def handpay_waits(machine: Machine, _: Event) -> bool:
+def handpay_waits(machine: PositionMachine, _: Event) -> bool:
     """Return whether a hand-pay waits for an attendant."""
     return machine.memory.get(MoneyKey.HANDPAY) is not None
 
 
-def found_ticket_is_named(machine: Machine, event: Event) -> bool:
+def found_ticket_is_named(machine: PositionMachine, event: Event) -> bool:
     """Return whether the form states the found ticket's number, and this machine validates its own tickets."""
     return (
         ticket_ledger.are_tickets_available(machine)
@@ -106,7 +106,7 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
     )
 
 
-def register_unclaimed_credits(machine: Machine, event: Event) -> None:
+def register_unclaimed_credits(machine: PositionMachine, event: Event) -> None:
     """Move credits that an unknown player left on the meter to the register of unclaimed money (Monaco 21.3).
 
     Restricted credit expires.
@@ -122,7 +122,7 @@ def register_unclaimed_credits(machine: Machine, event: Event) -> None:
     )
 
 
-def void_unclaimed_handpay(machine: Machine, event: Event) -> None:
+def void_unclaimed_handpay(machine: PositionMachine, event: Event) -> None:
     """Void a hand-pay that nobody claims; :func:`post_unclaimed_handpay` then posts its amount as unclaimed money."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     handpay_reservation = next(
@@ -153,12 +153,12 @@ def void_unclaimed_handpay(machine: Machine, event: Event) -> None:
     post_unclaimed_handpay(machine, event)
 
 
-def unclaimed_handpay_is_unposted(machine: Machine, _: Event) -> bool:
+def unclaimed_handpay_is_unposted(machine: PositionMachine, _: Event) -> bool:
     """Return whether a hand-pay that nobody claimed was voided, but is not posted as unclaimed money yet."""
     return machine.memory.get(MoneyKey.UNCLAIMED_HANDPAY) is not None
 
 
-def post_unclaimed_handpay(machine: Machine, _: Event) -> None:
+def post_unclaimed_handpay(machine: PositionMachine, _: Event) -> None:
     """Post a voided hand-pay that nobody claimed to the register of unclaimed money.
 
     Called immediately after it was voided, and again after a restart.
@@ -177,7 +177,7 @@ def post_unclaimed_handpay(machine: Machine, _: Event) -> None:
     )
 
 
-def register_found_ticket(machine: Machine, event: Event) -> None:
+def register_found_ticket(machine: PositionMachine, event: Event) -> None:
     """Redeem a ticket found on a machine or on the floor into the register of unclaimed money, irrevocably.
 
     A ticket of restricted credit is refused and stays valid.
@@ -218,7 +218,7 @@ def register_found_ticket(machine: Machine, event: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- forfeits
 @refusal_code("prize_is_forfeit")
-def forfeiting_prize_is_permitted(machine: Machine, event: Event) -> bool:
+def forfeiting_prize_is_permitted(machine: PositionMachine, event: Event) -> bool:
     """Return whether staff may declare the prize that waits as a hand-pay forfeited, and the form gives a reason.
 
     Cancelled credits cannot be forfeited.
@@ -233,7 +233,7 @@ def forfeiting_prize_is_permitted(machine: Machine, event: Event) -> bool:
 
 
 @refusal_code("credits_are_forfeit")
-def forfeiting_credits_is_permitted(machine: Machine, event: Event) -> bool:
+def forfeiting_credits_is_permitted(machine: PositionMachine, event: Event) -> bool:
     """Return whether staff may declare credits forfeited: at most those on the meter, and with a reason on the form."""
     form = event.read_payload(ForfeitCreditsForm)
     return (
@@ -243,7 +243,7 @@ def forfeiting_credits_is_permitted(machine: Machine, event: Event) -> bool:
     )
 
 
-def forfeit_prize(machine: Machine, event: Event) -> None:
+def forfeit_prize(machine: PositionMachine, event: Event) -> None:
     """Void the prize that waited for an attendant (Québec s.94)."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     machine.post(
@@ -260,7 +260,7 @@ def forfeit_prize(machine: Machine, event: Event) -> None:
     )
 
 
-def forfeit_credits(machine: Machine, event: Event) -> None:
+def forfeit_credits(machine: PositionMachine, event: Event) -> None:
     """Remove from the meter credits that were won in a disrupted game (Québec s.94)."""
     amount_cents = event.read_payload(ForfeitCreditsForm).amount_cents
     machine.post(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.money.entries import HANDPAY_METHOD_CHOSEN, HANDPAY_RETURNED, HandpayMethodChosen, HandpayReturned
@@ -22,7 +22,7 @@ from egm.staff.service_calls import answer_service_call
 
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("ticket_may_replace")
-def ticket_may_replace_handpay(machine: Machine, _: Event) -> bool:
+def ticket_may_replace_handpay(machine: PositionMachine, _: Event) -> bool:
     """Return whether the hand-pay pays the player's credits, has no form yet, and a ticket could be printed for it.
 
     The profile must permit this, and its order of payout methods must have tickets: without them, the cash-out would
@@ -39,24 +39,24 @@ def ticket_may_replace_handpay(machine: Machine, _: Event) -> bool:
     )
 
 
-def ticket_is_requested(machine: Machine, _: Event) -> bool:
+def ticket_is_requested(machine: PositionMachine, _: Event) -> bool:
     """Return whether the player has requested a ticket instead of the hand-pay."""
     return bool(machine.memory.require(HandpayRecord, MoneyKey.HANDPAY).requested_method)
 
 
-def requested_ticket_is_impossible(machine: Machine, event: Event) -> bool:
+def requested_ticket_is_impossible(machine: PositionMachine, event: Event) -> bool:
     """Return whether the player has requested a ticket instead of the hand-pay, but none can be printed now."""
     return ticket_is_requested(machine, event) and not ticket_may_replace_handpay(machine, event)
 
 
 @refusal_code("attendant_pays_by_hand")
-def no_ticket_is_requested(machine: Machine, event: Event) -> bool:
+def no_ticket_is_requested(machine: PositionMachine, event: Event) -> bool:
     """Return whether the player has not requested a ticket, so that the attendant pays the hand-pay by hand."""
     return not ticket_is_requested(machine, event)
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def toggle_ticket_request(machine: Machine, _: Event) -> None:
+def toggle_ticket_request(machine: PositionMachine, _: Event) -> None:
     """Toggle the player's request for a ticket instead of the waiting hand-pay."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     payment_method: Literal["hand", "ticket"] = "hand" if handpay.requested_method else "ticket"
@@ -68,7 +68,7 @@ def toggle_ticket_request(machine: Machine, _: Event) -> None:
     )
 
 
-def return_handpay(machine: Machine, event: Event) -> None:
+def return_handpay(machine: PositionMachine, event: Event) -> None:
     """Return the hand-pay's amount to the credit meter; the cash-out then continues and prints the requested ticket."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     persons = list_event_persons(machine, event)
@@ -93,7 +93,7 @@ def return_handpay(machine: Machine, event: Event) -> None:
     )
 
 
-def withdraw_ticket_request(machine: Machine, event: Event) -> None:
+def withdraw_ticket_request(machine: PositionMachine, event: Event) -> None:
     """Cancel the player's request for a ticket, because none can be printed any more; the hand-pay stays.
 
     A notice says so before the attendant pays.

@@ -16,7 +16,7 @@ from egm.errors import OperatorError
 from egm.features.memory_clear.records import has_ticket_ended
 from egm.host.keys import HostKey
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.money.entries import TICKET_LEDGER_CHECKED, TicketLedgerChecked
 from egm.money.keys import MoneyKey
@@ -79,12 +79,12 @@ def open_ticket_store(
         return None, f"{error}{_TICKET_LEDGER_REMEDY}"
 
 
-def are_tickets_available(machine: Machine) -> bool:
+def are_tickets_available(machine: PositionMachine) -> bool:
     """Return whether tickets may be issued and accepted: there is a ticket ledger, and it agrees with the journal."""
     return machine.find_installed(TicketDesk) is not None and TICKET_LEDGER_FAULT not in machine.active_faults
 
 
-def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
+def build_anchor_state(machine: PositionMachine) -> dict[str, LedgerAnchor]:
     """Return the state change that records the ticket ledger's last move in the journal, with the totals."""
     anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR) or _find_initial_anchor(machine)
     move_number, digest = machine.component(TicketDesk).store.last_move
@@ -95,13 +95,13 @@ def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
     }
 
 
-def compute_number_commitment(machine: Machine, number: str) -> str:
+def compute_number_commitment(machine: PositionMachine, number: str) -> str:
     """Return the commitment to a ticket's number, which journal entries contain in place of the number."""
     return compute_commitment(machine.journal.derive_key(NUMBER_COMMITMENT_PURPOSE), number)
 
 
 def build_host_ticket_state(
-    machine: Machine, ticket_id: str, status: RedemptionStatus
+    machine: PositionMachine, ticket_id: str, status: RedemptionStatus
 ) -> dict[str, HostTicketRecord]:
     """Return the state change that sets the status of the last ticket about which the host was queried.
 
@@ -113,12 +113,12 @@ def build_host_ticket_state(
     return {HostKey.LAST_TICKET_REDEMPTION: replace(host_ticket, status=status)}
 
 
-def is_ticket_accounted(machine: Machine, record: TicketRecord) -> bool:
+def is_ticket_accounted(machine: PositionMachine, record: TicketRecord) -> bool:
     """Return whether the journal has the entry for a ticket that the ticket ledger lists as issued by this machine."""
     return is_known_to_journal(machine.journal, record)
 
 
-def check_ledger_against_journal(machine: Machine) -> str:
+def check_ledger_against_journal(machine: PositionMachine) -> str:
     """Compare the ticket ledger with the journal; return in what they differ, with the remedy, or an empty text.
 
     If they agree, record the number of the ledger's last move, unless that is already recorded.
@@ -147,7 +147,7 @@ def check_ledger_against_journal(machine: Machine) -> str:
     return ""
 
 
-def find_reason_journal_is_incomplete(machine: Machine) -> str:
+def find_reason_journal_is_incomplete(machine: PositionMachine) -> str:
     """Return which entry the journal lacks according to the ticket ledger, and the remedy; empty if none.
 
     Issues and redemptions are written to the journal before they are written to the ledger. If the ledger has a
@@ -202,7 +202,7 @@ _ENTRY_ID_TEMPLATE_BY_ACTION: Final = {
 }
 
 
-def _compare_account_totals(machine: Machine, anchor: LedgerAnchor) -> list[AccountComparison]:
+def _compare_account_totals(machine: PositionMachine, anchor: LedgerAnchor) -> list[AccountComparison]:
     """Return the totals of the ticket ledger and of the journal for each ticket account."""
     store, balance_cents = machine.component(TicketDesk).store, machine.journal.balance_cents
     return compare_ledger_with_journal(
@@ -223,7 +223,7 @@ def _has_journal_entry(journal: Journal, last_seen_entry: LastSeenJournalEntry) 
     return True
 
 
-def update_ledger_faults(machine: Machine, ledger_error: str) -> None:
+def update_ledger_faults(machine: PositionMachine, ledger_error: str) -> None:
     """Raise or clear the faults of the ticket ledger and of a journal that lacks entries which the ledger has.
 
     ``ledger_error`` says why tickets are disabled; if it is empty, the ledger's fault is cleared. Then store the
@@ -237,7 +237,7 @@ def update_ledger_faults(machine: Machine, ledger_error: str) -> None:
     store_journal_head(machine)
 
 
-def store_journal_head(machine: Machine) -> None:
+def store_journal_head(machine: PositionMachine) -> None:
     """Store the number and hash of the journal's last entry in the ticket ledger, on both media.
 
     Called after money has irrevocably come in or gone out, and after each comparison of ledger and journal. If there is
@@ -250,7 +250,7 @@ def store_journal_head(machine: Machine) -> None:
         desk.store.store_head(LastSeenJournalEntry(journal.journal_tag, journal.sequence, journal.head_hash))
 
 
-def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
+def _find_initial_anchor(machine: PositionMachine) -> LedgerAnchor:
     """Return the anchor of the ticket ledger from which this journal must account for the ledger's moves.
 
     If two people have restored the ledger, the anchor is the ledger's present last move. If this journal began with a
@@ -308,7 +308,7 @@ def _began_with_memory_clear(journal: Journal) -> bool:
     return isinstance(genesis, Mapping) and "cleared" in genesis
 
 
-def check_ledger(machine: Machine, _: Event) -> None:
+def check_ledger(machine: PositionMachine, _: Event) -> None:
     """Compare the ticket ledger with the journal after a door was closed; if they differ, disable tickets."""
     if machine.find_installed(TicketDesk) is not None:
         update_ledger_faults(machine, check_ledger_against_journal(machine))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 from egm.kernel.credits import CreditKind
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.record_codec import from_json, stored_as, to_json
@@ -80,7 +80,7 @@ class HostTicketTerms:
         )
 
 
-def find_ticket_terms(machine: Machine) -> HostTicketTerms:
+def find_ticket_terms(machine: PositionMachine) -> HostTicketTerms:
     """Return the host's rules for tickets; the defaults if it has set none or no longer validates tickets."""
     if not machine.component(HostMoney).ticket_validator.is_host:
         return HostTicketTerms()

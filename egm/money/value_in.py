@@ -16,7 +16,7 @@ from egm.devices.ledgers import EscrowPhase
 from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, State
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import is_device_disabled_by_fault
@@ -70,25 +70,25 @@ from egm.tickets.redemption import LockedTicket, TicketRedemption, TicketRefusal
 from meters import Transfer
 
 
-def list_acceptable_bills(machine: Machine, state: State) -> frozenset[int]:
+def list_acceptable_bills(machine: PositionMachine, state: State) -> frozenset[int]:
     """Return the bill denominations to accept now; empty unless the machine is ready to play (G-04)."""
     bills_cents = frozenset(machine.profile.value_in.bills_cents)
     is_ready = _is_ready_for_money(machine, state, "bill_acceptor")
     return list_allowed_bills(machine, bills_cents) if is_ready else frozenset()
 
 
-def _is_ready_for_money(machine: Machine, state: State, acceptor_kind: str) -> bool:
+def _is_ready_for_money(machine: PositionMachine, state: State, acceptor_kind: str) -> bool:
     """Return whether an acceptor may take money: machine idle, credit below the limit, acceptor without fault."""
     is_below_limit = machine.credit_cents < machine.profile.value_in.credit_limit_cents
     return state is State.IDLE and is_below_limit and not is_device_disabled_by_fault(machine, acceptor_kind)
 
 
-def acceptor_works(machine: Machine, _: Event) -> bool:
+def acceptor_works(machine: PositionMachine, _: Event) -> bool:
     """Return whether no fault disables the bill acceptor."""
     return not is_device_disabled_by_fault(machine, "bill_acceptor")
 
 
-def should_accept_tickets(machine: Machine, state: State) -> bool:
+def should_accept_tickets(machine: PositionMachine, state: State) -> bool:
     """Return whether the bill acceptor should accept tickets now."""
     can_be_validated = (
         machine.component(HostMoney).ticket_validator.is_host
@@ -104,7 +104,7 @@ def should_accept_tickets(machine: Machine, state: State) -> bool:
     )
 
 
-def list_acceptable_coins(machine: Machine, state: State) -> frozenset[int]:
+def list_acceptable_coins(machine: PositionMachine, state: State) -> frozenset[int]:
     """Return the values of the coins to accept now, in minor units; empty unless the machine is ready to play."""
     is_ready = _is_ready_for_money(machine, state, "coin_acceptor")
     return frozenset(machine.profile.coins.accepted_coins_cents) if is_ready else frozenset()
@@ -113,7 +113,7 @@ def list_acceptable_coins(machine: Machine, state: State) -> frozenset[int]:
 # ---------------------------------------------------------------------------------------------- guards
 # The rules of these guards apply in the state IDLE only.
 @refusal_code("bill_is_welcome")
-def bill_can_be_accepted(machine: Machine, event: Event) -> bool:
+def bill_can_be_accepted(machine: PositionMachine, event: Event) -> bool:
     """Return whether the bill in escrow is accepted now and no other bill or ticket is being stacked."""
     return (
         event.read_payload(BillEscrowed).amount_cents in list_acceptable_bills(machine, State.IDLE)
@@ -122,7 +122,7 @@ def bill_can_be_accepted(machine: Machine, event: Event) -> bool:
 
 
 @refusal_code("ticket_is_welcome")
-def ticket_can_be_accepted(machine: Machine, event: Event) -> bool:
+def ticket_can_be_accepted(machine: PositionMachine, event: Event) -> bool:
     """Return whether the ticket in escrow is accepted now and no other bill or ticket is being stacked or checked."""
     return (
         should_accept_tickets(machine, State.IDLE)
@@ -131,7 +131,7 @@ def ticket_can_be_accepted(machine: Machine, event: Event) -> bool:
     )
 
 
-def no_ticket_query_waits(machine: Machine, _: Event) -> bool:
+def no_ticket_query_waits(machine: PositionMachine, _: Event) -> bool:
     """Return whether no ticket in escrow waits for a reply of the ticket ledger or of a host."""
     return (
         machine.component(LockedTicket).redemption is None
@@ -144,7 +144,7 @@ def no_ticket_query_waits(machine: Machine, _: Event) -> bool:
 HOPPER_FULL_FAULT: Final = "hopper.hopper_full"
 
 
-def are_coins_routed_to_hopper(machine: Machine) -> bool:
+def are_coins_routed_to_hopper(machine: PositionMachine) -> bool:
     """Return whether coins go to the hopper; otherwise they fall into the drop box (Monaco art. 19.5)."""
     coins = machine.profile.coins
     if (
@@ -158,7 +158,7 @@ def are_coins_routed_to_hopper(machine: Machine) -> bool:
     )
 
 
-def stack_bill(machine: Machine, event: Event) -> None:
+def stack_bill(machine: PositionMachine, event: Event) -> None:
     """Order the acceptor to stack the bill in escrow; before that, the acceptor's driver has its credit reserved."""
     machine.notice = None
     bill = event.read_payload(BillEscrowed)
@@ -166,7 +166,7 @@ def stack_bill(machine: Machine, event: Event) -> None:
     machine.component(MoneyDevices).required_acceptor.stack(bill.escrow_number)
 
 
-def return_bill(machine: Machine, event: Event) -> None:
+def return_bill(machine: PositionMachine, event: Event) -> None:
     """Order the acceptor to return the bill in escrow to the player, and show a notice."""
     bill = event.read_payload(BillEscrowed)
     machine.component(MoneyDevices).required_acceptor.return_paper(bill.escrow_number)
@@ -175,7 +175,7 @@ def return_bill(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="bill_returned", severity="warning", values=values)
 
 
-def return_ticket(machine: Machine, event: Event) -> None:
+def return_ticket(machine: PositionMachine, event: Event) -> None:
     """Order the acceptor to return the ticket in escrow to the player, and show a notice."""
     machine.component(MoneyDevices).required_acceptor.return_paper(
         event.read_payload(TicketEscrowed).escrow_number
@@ -184,7 +184,7 @@ def return_ticket(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="ticket_returned", severity="warning")
 
 
-def credit_bill_or_ticket(machine: Machine, _: Event) -> None:
+def credit_bill_or_ticket(machine: PositionMachine, _: Event) -> None:
     """Credit the stacked bill or ticket to the player by posting its reserved credit.
 
     If the machine no longer has the lock on the ticket in the ticket ledger, nothing is credited and a
@@ -211,7 +211,7 @@ def credit_bill_or_ticket(machine: Machine, _: Event) -> None:
     machine.notice = Notice(code=code, values={"amount_cents": paper.amount_cents})
 
 
-def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
+def _credit_ticket(machine: PositionMachine, paper: PaperRecord) -> None:
     """Post the credit of a stacked ticket, and redeem the ticket in the ticket ledger."""
     record = machine.component(TicketDesk).find_record_by_redemption(paper.id)
     machine.post(
@@ -235,7 +235,7 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
     machine.component(TicketDesk).commit_redemption(paper.id)
 
 
-def _record_disputed_ticket(machine: Machine, paper: PaperRecord) -> None:
+def _record_disputed_ticket(machine: PositionMachine, paper: PaperRecord) -> None:
     """Open a disputed amount for a stacked ticket that was redeemed elsewhere, or that no ticket ledger can confirm."""
     disputed_amount = DisputedAmount.create(
         machine,
@@ -264,7 +264,7 @@ def _record_disputed_ticket(machine: Machine, paper: PaperRecord) -> None:
     post_ruling_and_raise_faults(machine)
 
 
-def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
+def _find_credit_kind(machine: PositionMachine, paper: PaperRecord) -> str:
     """Return the kind of credit that the ticket being stacked becomes, from its reserved transfer."""
     ticket_reservation = next(
         reservation for reservation in machine.journal.list_pending() if reservation.id == paper.id
@@ -272,7 +272,7 @@ def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
     return ticket_reservation.transfers[0].source.rpartition(":")[2]
 
 
-def void_bill_or_ticket(machine: Machine, event: Event) -> None:
+def void_bill_or_ticket(machine: PositionMachine, event: Event) -> None:
     """Void the reserved credit of a bill or ticket that was ordered into the box and did not reach it."""
     desk = machine.find_installed(TicketDesk)
     paper = machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
@@ -282,7 +282,7 @@ def void_bill_or_ticket(machine: Machine, event: Event) -> None:
         desk.abort_redemption(paper.id, reason)
 
 
-def record_disputed_paper(machine: Machine, event: Event) -> None:
+def record_disputed_paper(machine: PositionMachine, event: Event) -> None:
     """Open a disputed amount for a bill or ticket that was ordered into the box and may have reached it.
 
     Nothing is credited. A ticket stays locked until the ruling, so that it cannot be paid twice.
@@ -304,7 +304,7 @@ def record_disputed_paper(machine: Machine, event: Event) -> None:
 
 
 def _void_reservation(
-    machine: Machine, paper: PaperRecord, reason: str, disputed_amount: DisputedAmount | None = None
+    machine: PositionMachine, paper: PaperRecord, reason: str, disputed_amount: DisputedAmount | None = None
 ) -> None:
     """Void the reserved credit of a bill or ticket that was not stacked, or whose stacking is disputed."""
     machine.component(EscrowedBill).amount_cents = 0
@@ -329,7 +329,7 @@ def _void_reservation(
         machine.post(BILL_NOT_STACKED, bill_details, entry_id=entry_id, ref=ref, state=state)
 
 
-def record_unordered_money(machine: Machine, event: Event) -> None:
+def record_unordered_money(machine: PositionMachine, event: Event) -> None:
     """Open a disputed amount for money that a device, such as the bill acceptor, took without an order."""
     report = event.read_payload(UnorderedMoneyTaken)
     disputed_amount = DisputedAmount.create(
@@ -340,7 +340,7 @@ def record_unordered_money(machine: Machine, event: Event) -> None:
 
 
 def _build_restricted_terms_change(
-    machine: Machine, redemption_id: str, record: TicketRecord | None
+    machine: PositionMachine, redemption_id: str, record: TicketRecord | None
 ) -> dict[str, RestrictedTerms]:
     """Return the change of the stored terms of restricted credit (expiry date and pool) when a ticket is credited.
 
@@ -365,7 +365,7 @@ def _build_restricted_terms_change(
     return {MoneyKey.RESTRICTED_CREDIT_TERMS: replace(stored_terms, expiry_date=expiry_date)}
 
 
-def record_paper_returned(machine: Machine, event: Event) -> None:
+def record_paper_returned(machine: PositionMachine, event: Event) -> None:
     """Record that the acceptor returned a bill or ticket to the player; release the lock of a ticket."""
     machine.component(EscrowedBill).amount_cents = 0
     host_state: dict[str, HostTicketRecord] = {}
@@ -387,14 +387,14 @@ def record_paper_returned(machine: Machine, event: Event) -> None:
         machine.notice = Notice(code=code, severity="warning")
 
 
-def record_paper_rejected(machine: Machine, event: Event) -> None:
+def record_paper_rejected(machine: PositionMachine, event: Event) -> None:
     """Record that the acceptor rejected a bill, ticket or other paper on its own."""
     machine.component(EscrowedBill).amount_cents = 0
     machine.post(BILL_REJECTED, PaperNotAcceptedReason(reason=event.read_payload(PaperNotAccepted).reason))
     machine.notice = Notice(code="bill_rejected", severity="warning")
 
 
-def stack_ticket(machine: Machine, event: Event) -> None:
+def stack_ticket(machine: PositionMachine, event: Event) -> None:
     """Lock the ticket in escrow in the ticket ledger and order the acceptor to stack it. The credit follows later.
 
     If the ledger or the profile refuses the ticket, the acceptor returns it and the screen shows the reason.
@@ -415,7 +415,7 @@ def stack_ticket(machine: Machine, event: Event) -> None:
     machine.component(MoneyDevices).required_acceptor.stack(escrowed_ticket.escrow_number)
 
 
-def credit_coins(machine: Machine, event: Event) -> None:
+def credit_coins(machine: PositionMachine, event: Event) -> None:
     """Credit coins that have passed the acceptor, and book them into the hopper or the drop box (Monaco art. 19.5)."""
     report = event.read_payload(CoinsIn)
     coins, disputed_coins = report.coins, report.disputed_coins

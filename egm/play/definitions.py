@@ -16,7 +16,7 @@ from typing import Final
 
 from egm.errors import LocalError
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.play.entries import GAME_VERSION_CONFLICT, VersionConflict
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameReference
@@ -33,7 +33,7 @@ class GameDefectiveError(LocalError):
     """Raised if a recorded game cannot be completed as recorded."""
 
 
-def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:
+def build_definition_state(machine: PositionMachine, game: Game) -> dict[str, str]:
     """Return the machine state that stores a game's definition; empty if it is stored already."""
     key = f"{PlayKey.GAME_DEFINITION}{game.digest}"
     if machine.journal.state(key) is not None:
@@ -41,7 +41,7 @@ def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:
     return {key: base64.b85encode(zlib.compress(game.text.encode(), 9)).decode("ascii")}
 
 
-def find_definition(machine: Machine, game_reference: GameReference) -> Game:
+def find_definition(machine: PositionMachine, game_reference: GameReference) -> Game:
     """Return the game definition that a journal entry names by id, version and digest.
 
     If no installed game has this digest, the definition is built from the text stored in the journal. Raises
@@ -93,7 +93,7 @@ def find_conflicting_digest(definitions: Mapping[str, JSON], game: Game) -> str:
     return ""
 
 
-def record_conflicting_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
+def record_conflicting_versions(machine: PositionMachine, games: Iterable[Game]) -> list[Game]:
     """Record and return each game whose version was played here before with a different definition.
 
     The entry is written at every start until the new definition has been played.

@@ -6,7 +6,7 @@ staked, as a separate entry before the game's end, even if the win is paid by ha
 
 from egm.kernel.credits import CreditKind, divide_stakes_by_account
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import HandpayKind
 from egm.kernel.rules import refusal_code
 from egm.money.keys import MoneyKey
@@ -34,7 +34,7 @@ from meters import Transfer
 
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("is_this_game")
-def outcome_is_of_open_game(machine: Machine, event: Event) -> bool:
+def outcome_is_of_open_game(machine: PositionMachine, event: Event) -> bool:
     """Return whether the outcome just shown belongs to the open game, and the game is decided."""
     game_record = find_open_game(machine)
     return (
@@ -44,7 +44,7 @@ def outcome_is_of_open_game(machine: Machine, event: Event) -> bool:
     )
 
 
-def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
+def win_is_paid_by_hand(machine: PositionMachine, _: Event) -> bool:
     """Return whether an attendant must pay the open game's win.
 
     The win is large or taxable, or it includes a progressive level paid by hand or a prize in kind.
@@ -61,7 +61,7 @@ def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def end_game(machine: Machine, _: Event) -> None:
+def end_game(machine: PositionMachine, _: Event) -> None:
     """Close the open game and credit its win as cashable credit, even if another kind of credit was wagered."""
     game_record = require_open_game(machine)
     won_cents = game_record.win_cents
@@ -86,7 +86,7 @@ def end_game(machine: Machine, _: Event) -> None:
     machine.component(GameInProgress).stepped_game = None
 
 
-def end_game_by_hand(machine: Machine, _: Event) -> None:
+def end_game_by_hand(machine: PositionMachine, _: Event) -> None:
     """Close the open game with its whole win reserved for a hand-pay (NZ 1.16.6; Monaco art. 19.4)."""
     game_record = require_open_game(machine)
     won_cents = game_record.win_cents
@@ -127,7 +127,7 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
     machine.component(GameInProgress).stepped_game = None
 
 
-def _post_double_up(machine: Machine, game_record: GameRecord) -> bool:
+def _post_double_up(machine: PositionMachine, game_record: GameRecord) -> bool:
     """Post the transfers of the game's double-ups: the wins that the player staked on them (D-08).
 
     Return whether there were any; do nothing if they are posted already. The amount left after the last
@@ -165,7 +165,7 @@ def _find_result_meter(game_record: GameRecord, win_transfers: tuple[Transfer, .
 
 
 def _return_stakes_and_list_standing(
-    machine: Machine, game_record: GameRecord
+    machine: PositionMachine, game_record: GameRecord
 ) -> tuple[AccountAndCents, ...]:
     """Credit the stakes that the game gives back, unless that is done already; return those that stay on the table.
 
@@ -196,13 +196,13 @@ def _return_stakes_and_list_standing(
     return standing_stakes
 
 
-def _has_returned_stakes(machine: Machine, game_record: GameRecord) -> bool:
+def _has_returned_stakes(machine: PositionMachine, game_record: GameRecord) -> bool:
     """Return whether the game's returned stakes are posted already: before a power loss, or before a memory clear."""
     return game_record.has_returned_stakes or machine.journal.has_entry(f"{game_record.play_id}.push")
 
 
 def _build_closing_state(
-    machine: Machine,
+    machine: PositionMachine,
     game_record: GameRecord,
     win_transfers: tuple[Transfer, ...],
     standing_stakes: tuple[AccountAndCents, ...],
@@ -223,7 +223,7 @@ def _build_closing_state(
 
 
 def _build_table_state(
-    machine: Machine, game_record: GameRecord, standing_stakes: tuple[AccountAndCents, ...]
+    machine: PositionMachine, game_record: GameRecord, standing_stakes: tuple[AccountAndCents, ...]
 ) -> dict[str, object]:
     """Return the state that stores the table after the game; empty if the game has no table."""
     digest = game_record.game_reference.digest

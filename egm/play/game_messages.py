@@ -1,7 +1,7 @@
 """Build screen messages for the open game: its outcome, or the decision it is waiting for."""
 
 from egm.kernel import messages
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.play import prizes_in_kind
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, find_open_game, find_tournament_game
@@ -14,7 +14,7 @@ from meters.transaction import JSON
 from paytables import WHEEL_DECISION_KIND, Decision, Settlement
 
 
-def find_pending_decision(machine: Machine) -> Decision | None:
+def find_pending_decision(machine: PositionMachine) -> Decision | None:
     """Return the open game's pending decision, or None.
 
     Options that the player's credits or the profile's limits do not allow are left out.
@@ -34,7 +34,7 @@ def find_pending_decision(machine: Machine) -> Decision | None:
 
 
 def build_message(
-    machine: Machine, *, is_resumed: bool
+    machine: PositionMachine, *, is_resumed: bool
 ) -> messages.GameOutcome | messages.DecisionRequest | None:
     """Return the screen message for the open game, or None if there is nothing to show.
 
@@ -99,7 +99,7 @@ def _is_decision_of_this_position(game_record: GameRecord, decision: Decision) -
     return decision.kind != WHEEL_DECISION_KIND and decision.seat == (game_record.wager.seat or 0)
 
 
-def send_screen_update(machine: Machine, *, is_resumed: bool) -> None:
+def send_screen_update(machine: PositionMachine, *, is_resumed: bool) -> None:
     """Send the open game's outcome or pending decision to the screen."""
     screen_message = build_message(machine, is_resumed=is_resumed)
     if screen_message is not None:

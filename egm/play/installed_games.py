@@ -16,7 +16,7 @@ from babel.numbers import format_currency
 from egm.config.cabinet_file import GameTable
 from egm.config.levels import ProgressiveLevelTable
 from egm.errors import OperatorError
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import BetChances, LongOdds
 from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.play.award_chances import list_bet_chances, list_long_odds
@@ -327,7 +327,7 @@ def _list_allowed_denominations(
     return allowed_cents
 
 
-def update_cabinet_file_fault(machine: Machine, reason: str) -> None:
+def update_cabinet_file_fault(machine: PositionMachine, reason: str) -> None:
     """Raise or clear the fault that the machine does not offer everything in its cabinet file.
 
     ``reason`` says why; if it is empty, the fault is cleared. A fault with another reason is replaced.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.play.records.game_record import GameChoice, GameRecord
 from egm.play.records.games import GAME_CHOICE_KIND, find_open_game
 from egm.record_codec import from_json
@@ -48,7 +48,7 @@ class LastResults:
     """Games whose end has not been read yet, by play id."""
 
 
-def list_last_results(machine: Machine) -> tuple[str, ...]:
+def list_last_results(machine: PositionMachine) -> tuple[str, ...]:
     """Return the results of the selected game's table, newest first, without the round that is still being shown."""
     game = machine.games.get(machine.selection.game_id)
     if game is None or not game.rules.list_spots():

@@ -4,7 +4,7 @@ import hashlib
 
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
@@ -18,7 +18,7 @@ from egm.staff.form import list_event_persons
 from meters import SelfAuditFailed
 
 
-def record_machine_check(machine: Machine, event: Event) -> None:
+def record_machine_check(machine: PositionMachine, event: Event) -> None:
     """Check the accounts and the open game, or else the last one; record results, meters and journal head."""
     last_game_record, _ = find_last_game(machine) or (None, None)
     game_record = find_open_game(machine) or last_game_record
@@ -44,7 +44,7 @@ def record_machine_check(machine: Machine, event: Event) -> None:
     )
 
 
-def _compute_replay_result(machine: Machine, game_record: GameRecord) -> str:
+def _compute_replay_result(machine: PositionMachine, game_record: GameRecord) -> str:
     """Return ``right`` if replaying the game's draws gives its recorded outcome, otherwise the error as text."""
     try:
         replay_game(find_definition(machine, game_record.game_reference), game_record)
@@ -53,7 +53,7 @@ def _compute_replay_result(machine: Machine, game_record: GameRecord) -> str:
     return "right"
 
 
-def _describe_software(machine: Machine) -> dict[str, str] | None:
+def _describe_software(machine: PositionMachine) -> dict[str, str] | None:
     """Return the version, signer and digest of the signed software, or None if the software is not signed."""
     installed_software = machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
     if installed_software is None:
@@ -66,7 +66,7 @@ def _describe_software(machine: Machine) -> dict[str, str] | None:
     }
 
 
-def _compute_journal_result(machine: Machine) -> str:
+def _compute_journal_result(machine: PositionMachine) -> str:
     """Return ``right`` if the journal's sums and hash chain are correct, otherwise the error as text."""
     try:
         machine.journal.self_audit()

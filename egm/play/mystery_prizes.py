@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
 from egm.play import game_messages
@@ -33,7 +33,7 @@ from meters import Transfer
 from meters.recall import PLAY_START_KIND, PLAY_START_KINDS
 
 
-def record_mystery_prize(machine: Machine, event: Event) -> None:
+def record_mystery_prize(machine: PositionMachine, event: Event) -> None:
     """Record a mystery prize that the controller reports, and add it to the game that won it.
 
     If that game has ended, the prize is paid by hand; while a game is open or another payment is in progress, the
@@ -82,12 +82,12 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
         _reserve_prize_for_handpay(machine, game_record, level_id, prize)
 
 
-def ruled_mystery_prize_can_be_settled(machine: Machine, _: Event) -> bool:
+def ruled_mystery_prize_can_be_settled(machine: PositionMachine, _: Event) -> bool:
     """Return whether staff have ruled on a held mystery prize and the ruling can be carried out now."""
     return any(True for _ in _iter_ruled_prizes(machine))
 
 
-def settle_ruled_mystery_prizes(machine: Machine, _: Event) -> None:
+def settle_ruled_mystery_prizes(machine: PositionMachine, _: Event) -> None:
     """Carry out the rulings on held mystery prizes: pay the prize by hand, or return it to its level."""
     for key, ruling, game_record, level_id, prize in _iter_ruled_prizes(machine):
         if ruling == held_prizes.DECISION_PAY:
@@ -106,7 +106,7 @@ class _RuledPrize(NamedTuple):
     prize: WonPrize
 
 
-def _iter_ruled_prizes(machine: Machine) -> Iterator[_RuledPrize]:
+def _iter_ruled_prizes(machine: PositionMachine) -> Iterator[_RuledPrize]:
     """Yield each held mystery prize whose ruling can be carried out now."""
     for claim_id, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD_PRIZE).items():
         if held_prize.ruling is None or not _can_open_handpay(machine, find_open_game(machine)):
@@ -118,7 +118,7 @@ def _iter_ruled_prizes(machine: Machine) -> Iterator[_RuledPrize]:
             yield _RuledPrize(key, held_prize.ruling, game_record, level_id, prize)
 
 
-def send_award_to_screen(machine: Machine, event: Event) -> None:
+def send_award_to_screen(machine: PositionMachine, event: Event) -> None:
     """Send the open game to the screen again if its progressive hit now has a locked award (AR 29.1(b))."""
     game_record = find_open_game(machine)
     if game_record is not None and any(
@@ -128,7 +128,7 @@ def send_award_to_screen(machine: Machine, event: Event) -> None:
         _send_open_game_to_screen(machine)
 
 
-def _send_open_game_to_screen(machine: Machine) -> None:
+def _send_open_game_to_screen(machine: PositionMachine) -> None:
     """Send the open game's current message to the screen, if it has one."""
     message = game_messages.build_message(machine, is_resumed=False)
     if message is not None:
@@ -144,7 +144,9 @@ def _has_contributed_to_level(game_record: GameRecord, level_id: str, contributi
     )
 
 
-def _find_contributing_game(machine: Machine, level_id: str, contribution_number: int) -> GameRecord | None:
+def _find_contributing_game(
+    machine: PositionMachine, level_id: str, contribution_number: int
+) -> GameRecord | None:
     """Return the game whose wager made contribution ``contribution_number`` to the level; None if no game did.
 
     Games are searched from the newest. A game whose contributions to the level are all older than the wanted one ends
@@ -168,13 +170,13 @@ def _find_contributing_game(machine: Machine, level_id: str, contribution_number
     return None
 
 
-def _is_game_void(machine: Machine, game_record: GameRecord) -> bool:
+def _is_game_void(machine: PositionMachine, game_record: GameRecord) -> bool:
     """Return whether the game was declared void."""
     void_entry_id = f"{game_record.play_id}.void"
     return game_record.end_entry_kind == GAME_VOID.kind or machine.journal.has_entry(void_entry_id)
 
 
-def _can_open_handpay(machine: Machine, open_game_record: GameRecord | None) -> bool:
+def _can_open_handpay(machine: PositionMachine, open_game_record: GameRecord | None) -> bool:
     """Return whether a hand-pay can be opened now: no game is open, and nothing else is being paid."""
     return (
         open_game_record is None
@@ -185,7 +187,7 @@ def _can_open_handpay(machine: Machine, open_game_record: GameRecord | None) -> 
 
 # -------------------------------------------------------------------------------------------- records
 def _build_prize_record(
-    machine: Machine, game_record: GameRecord | None, level_id: str, prize: WonPrize
+    machine: PositionMachine, game_record: GameRecord | None, level_id: str, prize: WonPrize
 ) -> MysteryPrizeWon:
     """Return the record of a mystery prize: its published secret, and the commitment received earlier, if any."""
     commitment = held_prizes.find_received_commitment(machine, level_id, prize.trigger.prize_number)
@@ -203,7 +205,11 @@ def _build_prize_record(
 
 
 def _build_claim_state(
-    machine: Machine, game_record: GameRecord, level_id: str, prize: WonPrize, payment_method: str | None
+    machine: PositionMachine,
+    game_record: GameRecord,
+    level_id: str,
+    prize: WonPrize,
+    payment_method: str | None,
 ) -> dict[str, object]:
     """Return the state change that stores the claim to a mystery prize, until the controller has closed the claim.
 
@@ -233,7 +239,9 @@ def _find_level_name(game_record: GameRecord, level_id: str) -> str:
     )
 
 
-def _add_prize_to_game(machine: Machine, game_record: GameRecord, level_id: str, prize: WonPrize) -> None:
+def _add_prize_to_game(
+    machine: PositionMachine, game_record: GameRecord, level_id: str, prize: WonPrize
+) -> None:
     """Record a mystery prize as a progressive hit of the open game, and show the game again."""
     hit = LevelHitRecord(
         pool_id=level_id,
@@ -253,7 +261,7 @@ def _add_prize_to_game(machine: Machine, game_record: GameRecord, level_id: str,
 
 
 def _return_prize_to_level(
-    machine: Machine,
+    machine: PositionMachine,
     game_record: GameRecord,
     level_id: str,
     prize: WonPrize,
@@ -270,7 +278,7 @@ def _return_prize_to_level(
 
 
 def _reserve_prize_for_handpay(
-    machine: Machine,
+    machine: PositionMachine,
     game_record: GameRecord,
     level_id: str,
     prize: WonPrize,

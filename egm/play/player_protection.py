@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from egm.errors import InvariantError
 from egm.kernel import messages
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice, ReminderKind
 from egm.kernel.rules import refusal_code
 from egm.money.keys import MoneyKey
@@ -45,7 +45,7 @@ PAUSING_REMINDER_KINDS: Final = frozenset({"time_limit", "spend_limit"})
 
 # ---------------------------------------------------------------------------------------------- the session's counts
 def build_session_change(
-    machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0
+    machine: PositionMachine, *, wagered_cents: int = 0, won_cents: int = 0
 ) -> dict[str, SessionRecord]:
     """Return the state change that adds a game's transaction to the session's counts; empty if none are counted.
 
@@ -63,7 +63,7 @@ def build_session_change(
     }
 
 
-def _create_session(machine: Machine) -> SessionRecord:
+def _create_session(machine: PositionMachine) -> SessionRecord:
     """Return a new session, which begins now."""
     session_start = machine.timekeeper.read_steady_time().isoformat(timespec="seconds")
     return SessionRecord(
@@ -71,18 +71,18 @@ def _create_session(machine: Machine) -> SessionRecord:
     )
 
 
-def _read_own_limits(machine: Machine) -> OwnLimits:
+def _read_own_limits(machine: PositionMachine) -> OwnLimits:
     """Return the limits that the player has set for themselves; an empty record if none exist."""
     return machine.memory.read(OwnLimits, PlayKey.OWN_LIMITS) or OwnLimits()
 
 
-def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
+def _count_session_minutes(machine: PositionMachine, session: SessionRecord) -> int:
     """Return the whole minutes since the player's session began; 0 if its start is in the future."""
     elapsed = machine.timekeeper.read_steady_time() - datetime.fromisoformat(session.started_at)
     return max(0, int(elapsed / timedelta(minutes=1)))
 
 
-def find_next_reminder_time(machine: Machine) -> datetime | None:
+def find_next_reminder_time(machine: PositionMachine) -> datetime | None:
     """Return the time at which the next time reminder, time limit or end of a pause is due, or None."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
@@ -110,7 +110,7 @@ class _SessionLimits(NamedTuple):
     spending_max_cents: int | None
 
 
-def _find_session_limits(machine: Machine) -> _SessionLimits:
+def _find_session_limits(machine: PositionMachine) -> _SessionLimits:
     """Return the session's limits of time and of net cost.
 
     Each is the lower of the profile's limit and the player's own.
@@ -121,7 +121,7 @@ def _find_session_limits(machine: Machine) -> _SessionLimits:
     return _SessionLimits(min(limits_minutes, default=None), min(limits_cents, default=None))
 
 
-def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int | None:
+def _find_next_reminder_minute(machine: PositionMachine, session: SessionRecord) -> int | None:
     """Return the minute of the session at which the next time reminder is due; None without time reminders.
 
     The profile lists the intervals between reminders; the last interval repeats.
@@ -138,7 +138,7 @@ def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int 
     )
 
 
-def _count_time_reminders_due(machine: Machine, session_minutes: int) -> int:
+def _count_time_reminders_due(machine: PositionMachine, session_minutes: int) -> int:
     """Return how many time reminders are due within the first ``session_minutes`` of a player's session."""
     reminder_intervals = machine.profile.protection.reminder_intervals_minutes
     count = sum(
@@ -153,7 +153,7 @@ def _count_time_reminders_due(machine: Machine, session_minutes: int) -> int:
     )
 
 
-def find_due_reminder(machine: Machine) -> ReminderKind | None:
+def find_due_reminder(machine: PositionMachine) -> ReminderKind | None:
     """Return the most urgent kind of reminder that is due now; None if none is due or one is on display already."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None or machine.memory.get(PlayKey.REMINDER) is not None:
@@ -175,36 +175,36 @@ def find_due_reminder(machine: Machine) -> ReminderKind | None:
     return next((kind for kind, is_due in kinds if is_due), None)
 
 
-def play_is_paused(machine: Machine) -> bool:
+def play_is_paused(machine: PositionMachine) -> bool:
     """Return whether play is paused because the player reached a limit of time or of net spending."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return reminder is not None and reminder.kind in PAUSING_REMINDER_KINDS
 
 
-def reached_limit_pays_out(machine: Machine, _: Event) -> bool:
+def reached_limit_pays_out(machine: PositionMachine, _: Event) -> bool:
     """Return whether the player reached a limit at which the profile pays the credits out."""
     return machine.profile.protection.action_at_limit == "cash_out" and play_is_paused(machine)
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def no_reminder_is_active(machine: Machine, _: Event) -> bool:
+def no_reminder_is_active(machine: PositionMachine, _: Event) -> bool:
     """Return whether no player-protection reminder is active and play is not paused."""
     return machine.memory.get(PlayKey.REMINDER) is None
 
 
-def reminder_is_due(machine: Machine, _: Event) -> bool:
+def reminder_is_due(machine: PositionMachine, _: Event) -> bool:
     """Return whether a player-protection reminder is due."""
     return find_due_reminder(machine) is not None
 
 
 @refusal_code("reminder_may_go")
-def reminder_can_be_dismissed(machine: Machine, _: Event) -> bool:
+def reminder_can_be_dismissed(machine: PositionMachine, _: Event) -> bool:
     """Return whether the player may dismiss the active reminder; a pause of play cannot be dismissed."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return reminder is not None and reminder.kind not in PAUSING_REMINDER_KINDS
 
 
-def pause_is_over(machine: Machine, _: Event) -> bool:
+def pause_is_over(machine: PositionMachine, _: Event) -> bool:
     """Return whether the current pause of play at a player's limit has ended."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return (
@@ -214,7 +214,7 @@ def pause_is_over(machine: Machine, _: Event) -> bool:
     )
 
 
-def session_is_over(machine: Machine, _: Event) -> bool:
+def session_is_over(machine: PositionMachine, _: Event) -> bool:
     """Return whether the player has left and their session or their limits are still stored.
 
     A player has left if no game, payment, credit or standing bet is left on the machine.
@@ -232,7 +232,7 @@ def session_is_over(machine: Machine, _: Event) -> bool:
 
 
 @refusal_code("limit_is_offered")
-def requested_limit_is_allowed(machine: Machine, event: Event) -> bool:
+def requested_limit_is_allowed(machine: PositionMachine, event: Event) -> bool:
     """Return whether the player may set the requested limit: it must be at least as strict as the present one.
 
     The profile must let players set limits, and the player must have credits. To remove a limit (0) or to raise
@@ -249,7 +249,7 @@ def requested_limit_is_allowed(machine: Machine, event: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def show_reminder(machine: Machine, _: Event) -> None:
+def show_reminder(machine: PositionMachine, _: Event) -> None:
     """Show the player the reminder that is due.
 
     It stays on display, also after a restart, until the player dismisses it, its pause is over or the session ends.
@@ -294,13 +294,13 @@ def show_reminder(machine: Machine, _: Event) -> None:
     )
 
 
-def dismiss_reminder(machine: Machine, _: Event) -> None:
+def dismiss_reminder(machine: PositionMachine, _: Event) -> None:
     """Clear the player-protection reminder after the player has read it."""
     reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
     machine.post(REMINDER_ACKNOWLEDGED, ReminderEnded(kind=reminder.kind), state={PlayKey.REMINDER: None})
 
 
-def end_pause(machine: Machine, _: Event) -> None:
+def end_pause(machine: PositionMachine, _: Event) -> None:
     """End the pause of play at a player's limit: play may continue, and a new session is counted."""
     reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
     machine.post(
@@ -310,7 +310,7 @@ def end_pause(machine: Machine, _: Event) -> None:
     )
 
 
-def end_session(machine: Machine, _: Event) -> None:
+def end_session(machine: PositionMachine, _: Event) -> None:
     """End the session of a player who has left, and clear their limits and reminders."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     cleared_state = {
@@ -327,7 +327,7 @@ def end_session(machine: Machine, _: Event) -> None:
     )
 
 
-def set_own_limit(machine: Machine, event: Event) -> None:
+def set_own_limit(machine: PositionMachine, event: Event) -> None:
     """Store the limit of time or cost that the player has set for themselves."""
     own_limits, request = _read_own_limits(machine), event.read_payload(LimitRequest)
     limit, quantity = request.limit, request.options.quantity
@@ -347,7 +347,7 @@ def set_own_limit(machine: Machine, event: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- for the screen
-def build_reminder_view(machine: Machine) -> messages.Reminder | None:
+def build_reminder_view(machine: PositionMachine) -> messages.Reminder | None:
     """Return the active player-protection reminder for the screen, or None."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is None:
@@ -361,7 +361,7 @@ def build_reminder_view(machine: Machine) -> messages.Reminder | None:
     )
 
 
-def build_session_view(machine: Machine) -> messages.PlayerSessionView | None:
+def build_session_view(machine: PositionMachine) -> messages.PlayerSessionView | None:
     """Return the player's session for the screen, or None."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None:
@@ -375,7 +375,7 @@ def build_session_view(machine: Machine) -> messages.PlayerSessionView | None:
     )
 
 
-def build_protection_view(machine: Machine) -> messages.PlayerProtectionView:
+def build_protection_view(machine: PositionMachine) -> messages.PlayerProtectionView:
     """Return what the screen must always show for player protection: clock, limits and help line."""
     rules = machine.profile.protection
     return messages.PlayerProtectionView(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice, PrizeInKind
 from egm.kernel.rules import refusal_code
 from egm.money.hand_pays import PRIZES_ACCOUNT_PREFIX
@@ -33,7 +33,7 @@ from meters import Transfer
 
 
 # ---------------------------------------------------------------------------------------------- won prizes
-def list_won_prizes(machine: Machine, game_record: GameRecord) -> tuple[PrizeRecord, ...]:
+def list_won_prizes(machine: PositionMachine, game_record: GameRecord) -> tuple[PrizeRecord, ...]:
     """Return the prizes in kind that a decided game has won, in order, with name and stated value."""
     prize_ids = () if game_record.outcome is None else game_record.outcome.merchandise
     if not prize_ids:
@@ -65,7 +65,9 @@ def build_prize_transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]
     )
 
 
-def record_prizes_won(machine: Machine, game_record: GameRecord, prizes: Sequence[PrizeRecord]) -> None:
+def record_prizes_won(
+    machine: PositionMachine, game_record: GameRecord, prizes: Sequence[PrizeRecord]
+) -> None:
     """Record a game's prizes in kind in the register of wins, unless they are there already (FR68-20).
 
     The record states machine, game, prize and stated value.
@@ -91,7 +93,7 @@ def build_prize_views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
 
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("prize_may_be_cash")
-def prize_can_be_exchanged_for_money(machine: Machine, _: Event) -> bool:
+def prize_can_be_exchanged_for_money(machine: PositionMachine, _: Event) -> bool:
     """Return whether a prize in kind is owed and the profile lets the player take its value in money instead."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
@@ -100,7 +102,7 @@ def prize_can_be_exchanged_for_money(machine: Machine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- the exchange
-def exchange_prizes(machine: Machine, event: Event) -> None:
+def exchange_prizes(machine: PositionMachine, event: Event) -> None:
     """Exchange the owed prizes in kind for their stated value, which an attendant pays by hand.
 
     Money that the same game won is part of that payment.
@@ -141,13 +143,13 @@ def _replace_prize_by_money(transfer: Transfer) -> Transfer:
     return Transfer("house:attendant_jackpot", "out:handpay_jackpot", transfer.amount_cents, transfer.dims)
 
 
-def exchange_is_unfinished(machine: Machine, _: Event) -> bool:
+def exchange_is_unfinished(machine: PositionMachine, _: Event) -> bool:
     """Return whether prizes in kind were exchanged for money, but the hand-pay of the prizes is still open."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return handpay is not None and bool(handpay.replaced_reservation_id)
 
 
-def void_exchanged_reservation(machine: Machine, _: Event) -> None:
+def void_exchanged_reservation(machine: PositionMachine, _: Event) -> None:
     """Void the hand-pay of prizes in kind that were exchanged for money.
 
     This happens directly after the exchange or, after a power loss, at the next start.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from egm.errors import LocalError
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Replay, ServicePage
 from egm.people import Permission
 from egm.play.definitions import find_definition
@@ -44,7 +44,7 @@ _LISTED_PLAYS_MAX: Final = 50
 class RecallListPage(MenuPage):
     """The service page that lists the last plays, newest first; a play in progress comes first."""
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the page that lists the last plays, one row per play."""
         rows = tuple(
             _build_play_row(machine, play)
@@ -58,7 +58,7 @@ class RecallListPage(MenuPage):
             id="", title=build_text("service.menu.recall"), tables=(table,), actions=(BACK_ACTION,)
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the page of the play that was selected in the list."""
         play_id = action
         play = _find_play(machine, play_id)
@@ -104,7 +104,7 @@ class RecallPlayPage(MenuPage):
     step_index: int = -1
     """The index of the replayed step that is shown; -1 for the page with the play's data."""
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the play's data page, or the picture of one of its steps."""
         title = build_text("service.recall.title", play=self.play.play_id)
         if self.step_index < 0:
@@ -144,7 +144,7 @@ class RecallPlayPage(MenuPage):
             ),
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Go to another step of the recalled play, or back to its data page."""
         step_by_action = {
             "show": 0,
@@ -189,7 +189,7 @@ class RecallPlayPage(MenuPage):
         )
 
 
-def _find_play(machine: Machine, play_id: str) -> Play | None:
+def _find_play(machine: PositionMachine, play_id: str) -> Play | None:
     """Return the play with this id, or None."""
     return next(
         (
@@ -201,7 +201,7 @@ def _find_play(machine: Machine, play_id: str) -> Play | None:
     )
 
 
-def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
+def _map_seats_to_positions(machine: PositionMachine, play: Play) -> dict[int, int]:
     """Return the player position at each seat of the play's shared round; empty if it was played alone."""
     round_id = _read_first_record(play).round_id
     recent_plays = recall.iter_recent_plays(machine.journal, _LISTED_PLAYS_MAX) if round_id else ()
@@ -213,7 +213,7 @@ def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
     }
 
 
-def _has_hidden_pictures(machine: Machine, play: Play) -> bool:
+def _has_hidden_pictures(machine: PositionMachine, play: Play) -> bool:
     """Return whether the play is another position's open game in a shared round, whose cards must stay hidden."""
     record = _read_complete_record(play)
     is_undecided = record.outcome is None and not play.end_kind
@@ -240,7 +240,7 @@ def _read_step(entry: StoredEntry) -> GameChoice:
     return from_json(GameChoice, entry.record, f"entry {entry.sequence}, {entry.kind}")
 
 
-def _build_play_row(machine: Machine, play: Play) -> PageRow:
+def _build_play_row(machine: PositionMachine, play: Play) -> PageRow:
     """Return a play's row in the list of plays: time, position, game, bet, win and state."""
     return PageRow(
         cells=(
@@ -263,13 +263,13 @@ def _describe_play_state(play: Play) -> str:
     return "void" if play.end_kind == GAME_VOID.kind else "ended"
 
 
-def _find_game_title(machine: Machine, game_reference: GameReference) -> PageText:
+def _find_game_title(machine: PositionMachine, game_reference: GameReference) -> PageText:
     """Return the title of the game of a recalled play, or the game's id if its definition is not available."""
     game = _find_definition(machine, game_reference)
     return build_plain_text(game_reference.id) if game is None else build_local_text(game.title)
 
 
-def _find_definition(machine: Machine, game_reference: GameReference) -> Game | None:
+def _find_definition(machine: PositionMachine, game_reference: GameReference) -> Game | None:
     """Return the definition of a recalled play's game, or None if it is no longer available."""
     try:
         return find_definition(machine, game_reference)
@@ -278,7 +278,7 @@ def _find_definition(machine: Machine, game_reference: GameReference) -> Game | 
 
 
 def _build_play_tables(
-    machine: Machine, play: Play, steps: tuple[ReplayStep, ...], position_by_seat: Mapping[int, int]
+    machine: PositionMachine, play: Play, steps: tuple[ReplayStep, ...], position_by_seat: Mapping[int, int]
 ) -> tuple[PageTable, ...]:
     """Return all recorded data of a play as tables (E-01, E-04)."""
     record = _read_complete_record(play)
@@ -376,7 +376,7 @@ def _list_shown_answer_indexes(record: GameRecord) -> range:
     return range(max(1, len(record.steps) - recall.RECALLED_STEPS_MAX), len(record.steps))
 
 
-def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
+def _replay_steps(machine: PositionMachine, play: Play) -> tuple[ReplayStep, ...]:
     """Return the pictures of a play's steps by replaying its records; if that fails, only the recorded outcome."""
     record = _read_complete_record(play)
     steps: list[ReplayStep] = []

@@ -11,7 +11,7 @@ from egm.integrity.events import FailureDetail
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventReplacement, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice, ResidualCreditView
 from egm.kernel.rules import refusal_code
 from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED, ResidualPlayed, ResidualRemoved
@@ -24,7 +24,7 @@ from rng import RngError
 RESIDUAL_DRAW_PURPOSE: Final = "residual"
 
 
-def build_residual_view(machine: Machine) -> ResidualCreditView | None:
+def build_residual_view(machine: PositionMachine) -> ResidualCreditView | None:
     """Return, for the screen, the residual credit and what the player may do with it; None if they may do nothing."""
     is_playable = residual_credit_can_be_staked(machine, Event(EventType.USE_RESIDUAL_CREDIT))
     if not is_playable and not residual_credit_can_be_given_up(machine, Event(EventType.USE_RESIDUAL_CREDIT)):
@@ -35,7 +35,7 @@ def build_residual_view(machine: Machine) -> ResidualCreditView | None:
 
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("residual_may_go")
-def residual_credit_can_be_given_up(machine: Machine, _: Event) -> bool:
+def residual_credit_can_be_given_up(machine: PositionMachine, _: Event) -> bool:
     """Return whether the credit is residual and the profile lets players give up residual credit.
 
     Credit is residual if it is too small for a game and for a coin.
@@ -45,7 +45,7 @@ def residual_credit_can_be_given_up(machine: Machine, _: Event) -> bool:
 
 
 @refusal_code("residual_may_be_played")
-def residual_credit_can_be_staked(machine: Machine, _: Event) -> bool:
+def residual_credit_can_be_staked(machine: PositionMachine, _: Event) -> bool:
     """Return whether the player may stake the residual credit: the profile offers it and play is possible."""
     return (
         machine.profile.pay_out.residual_credit_treatment == "played"
@@ -57,7 +57,7 @@ def residual_credit_can_be_staked(machine: Machine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def remove_residual_credit(machine: Machine, _: Event) -> None:
+def remove_residual_credit(machine: PositionMachine, _: Event) -> None:
     """Remove residual credit that the player gives up (NZ 1.22.40)."""
     amount_cents = machine.credit_cents
     machine.post(
@@ -68,7 +68,7 @@ def remove_residual_credit(machine: Machine, _: Event) -> None:
     machine.notice = Notice(code="residual_removed", values={"amount_cents": amount_cents})
 
 
-def play_residual_credit(machine: Machine, _: Event) -> None:
+def play_residual_credit(machine: PositionMachine, _: Event) -> None:
     """Stake the residual credit on one random draw, which is decided and recorded at once, like a game."""
     if machine.random_service is None:
         raise EventReplacement(

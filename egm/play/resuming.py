@@ -1,7 +1,7 @@
 """Resuming of the open game after a restart, a door opening or a tilt, by replaying its record without new draws."""
 
 from egm.kernel.events import Event, EventType, FaultChange
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.play import prizes_in_kind
@@ -15,23 +15,23 @@ from egm.play.stepped_game import REPLAY_ERRORS, SteppedGame, UnreplayableGame, 
 
 
 @refusal_code("ended_game_has_conversation")
-def ended_game_is_loaded(machine: Machine, _: Event) -> bool:
+def ended_game_is_loaded(machine: PositionMachine, _: Event) -> bool:
     """Return whether the object of a game is still loaded (its SteppedGame) although no game is on display."""
     return machine.component(GameInProgress).stepped_game is not None
 
 
-def unload_ended_game(machine: Machine, _: Event) -> None:
+def unload_ended_game(machine: PositionMachine, _: Event) -> None:
     """Drop the object of the game, so that late screen messages about it are ignored."""
     machine.component(GameInProgress).stepped_game = None
 
 
 @refusal_code("open_game_has_no_conversation")
-def open_game_is_not_loaded(machine: Machine, _: Event) -> bool:
+def open_game_is_not_loaded(machine: PositionMachine, _: Event) -> bool:
     """Return whether the open game is not loaded and must be replayed, as after a restart, door opening or tilt."""
     return machine.component(GameInProgress).stepped_game is None
 
 
-def resume_open_game(machine: Machine, _: Event) -> Event | None:
+def resume_open_game(machine: PositionMachine, _: Event) -> Event | None:
     """Replay the open game and show it again; return a fault event if that is not possible.
 
     A decided game is shown and paid as recorded, even if its definition has changed. If its draws no longer
@@ -48,7 +48,7 @@ def resume_open_game(machine: Machine, _: Event) -> Event | None:
     return None
 
 
-def _rebuild_open_game(machine: Machine, game_record: GameRecord) -> "SteppedGame | UnreplayableGame":
+def _rebuild_open_game(machine: PositionMachine, game_record: GameRecord) -> "SteppedGame | UnreplayableGame":
     """Return the open game replayed from its record.
 
     A decided game that cannot be replayed is returned as an :class:`UnreplayableGame` with its recorded
@@ -65,7 +65,7 @@ def _rebuild_open_game(machine: Machine, game_record: GameRecord) -> "SteppedGam
         return UnreplayableGame()
 
 
-def _record_replay_difference(machine: Machine, game_record: GameRecord, error: Exception) -> None:
+def _record_replay_difference(machine: PositionMachine, game_record: GameRecord, error: Exception) -> None:
     """Record once that replaying the draws of a decided game, which is paid as recorded, did not give its outcome."""
     entry_id = f"{game_record.play_id}.differs"
     if not machine.journal.has_entry(entry_id):

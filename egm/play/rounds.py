@@ -15,7 +15,7 @@ from egm.errors import InvariantError, check_invariant
 from egm.integrity.events import FailureDetail
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventReplacement, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.play import player_protection
@@ -53,39 +53,39 @@ from rng import OutOfService, RngError
 
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("bet_is_laid")
-def bet_is_selected_or_standing(machine: Machine, _: Event) -> bool:
+def bet_is_selected_or_standing(machine: PositionMachine, _: Event) -> bool:
     """Return whether there is something to play: a bet that the player has selected, or standing bets on the table."""
     return machine.selection.bet_credits > 0 or find_current_bet(machine) is not None
 
 
 @refusal_code("bet_is_taken")
-def selected_bet_is_accepted(machine: Machine, _: Event) -> bool:
+def selected_bet_is_accepted(machine: PositionMachine, _: Event) -> bool:
     """Return whether the game accepts the selected bet in its table's present state, and the profile allows the bet."""
     bet = find_current_bet(machine)
     return bet is not None and is_within_profile_limits(machine, bet)
 
 
-def bet_is_covered(machine: Machine, _: Event) -> bool:
+def bet_is_covered(machine: PositionMachine, _: Event) -> bool:
     """Return whether the credits cover the selected bet."""
     bet = find_current_bet(machine)
     return bet is not None and bet.bet_cents <= machine.credit_cents
 
 
 @refusal_code("raises_are_covered")
-def credits_cover_bet_and_raises(machine: Machine, _: Event) -> bool:
+def credits_cover_bet_and_raises(machine: PositionMachine, _: Event) -> bool:
     """Return whether the credits cover the selected bet and all raises that the game's certified strategy may make."""
     bet = find_current_bet(machine)
     return bet is not None and bet.bet_cents + bet.raise_reserve_cents <= machine.credit_cents
 
 
 @refusal_code("chance_is_ready")
-def generator_is_in_service(machine: Machine, _: Event | None = None) -> bool:
+def generator_is_in_service(machine: PositionMachine, _: Event | None = None) -> bool:
     """Return whether the random number generator is in service."""
     return machine.random_service is not None and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
 
 
 @refusal_code("choice_may_be_taken")
-def choice_can_be_processed(machine: Machine, event: Event) -> bool:
+def choice_can_be_processed(machine: PositionMachine, event: Event) -> bool:
     """Return whether the chosen answer can be processed without the generator, or the generator is in service.
 
     No generator is needed for a real wheel's number, for a step that another seat has recorded, and for an answer that
@@ -99,7 +99,7 @@ def choice_can_be_processed(machine: Machine, event: Event) -> bool:
     )
 
 
-def can_collect_win_without_draw(machine: Machine) -> bool:
+def can_collect_win_without_draw(machine: PositionMachine) -> bool:
     """Return whether the player can end the open game with a win by an answer that draws no number."""
     game_record = find_open_game(machine)
     if game_record is None:
@@ -109,7 +109,7 @@ def can_collect_win_without_draw(machine: Machine) -> bool:
     return False
 
 
-def _list_available_answers_without_draw(machine: Machine) -> list[tuple[JSON, Outcome | None]]:
+def _list_available_answers_without_draw(machine: PositionMachine) -> list[tuple[JSON, Outcome | None]]:
     """Return the answers to the open game's decision that draw no number, each with the outcome that follows.
 
     Empty if a real wheel decides the game.
@@ -123,7 +123,7 @@ def _list_available_answers_without_draw(machine: Machine) -> list[tuple[JSON, O
 
 
 @refusal_code("answer_is_in_time")
-def answer_is_not_overdue(machine: Machine, event: Event) -> bool:
+def answer_is_not_overdue(machine: PositionMachine, event: Event) -> bool:
     """Return whether the player's answer is in time.
 
     It is not if the table gave the last answer for them, and no further decision of theirs is pending. Other
@@ -136,7 +136,7 @@ def answer_is_not_overdue(machine: Machine, event: Event) -> bool:
     return not is_overdue or not _is_answered_by_player(event) or _has_pending_decision(machine)
 
 
-def answered_decision_is_pending(machine: Machine, event: Event) -> bool:
+def answered_decision_is_pending(machine: PositionMachine, event: Event) -> bool:
     """Return whether the decision that the player saw is the pending one; True if the answer does not state it.
 
     A second touch may arrive before the screen shows the next decision, and must not answer that one.
@@ -154,7 +154,7 @@ def answered_decision_is_pending(machine: Machine, event: Event) -> bool:
 
 
 @refusal_code("turn_is_yours")
-def no_other_seat_is_asked(machine: Machine, event: Event) -> bool:
+def no_other_seat_is_asked(machine: PositionMachine, event: Event) -> bool:
     """Return whether this position's player may answer now: the pending decision is not that of another seat.
 
     True if no decision of a player is pending, or if the answer comes from a real wheel or another seat.
@@ -171,14 +171,14 @@ def _is_answered_by_player(event: Event) -> bool:
     return choice.wheel_counter is None and choice.answering_seat is None
 
 
-def _has_pending_decision(machine: Machine) -> bool:
+def _has_pending_decision(machine: PositionMachine) -> bool:
     """Return whether the open game waits for a decision of this position's player."""
     game_record, stepped_game = find_open_game(machine), machine.component(GameInProgress).stepped_game
     decision = None if stepped_game is None else stepped_game.decision
     return game_record is not None and decision is not None and decision.seat == (game_record.wager.seat or 0)
 
 
-def choice_is_offered(machine: Machine, event: Event) -> bool:
+def choice_is_offered(machine: PositionMachine, event: Event) -> bool:
     """Return whether the open game's decision offers the chosen option to the sender of the event.
 
     The sender is the player, a real wheel or another seat of a shared round; each may answer only its own decisions.
@@ -191,7 +191,7 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
     return choice.choice in decision.options and can_answer_decision(machine, decision, event)
 
 
-def is_waiting_for_wheel(machine: Machine) -> bool:
+def is_waiting_for_wheel(machine: PositionMachine) -> bool:
     """Return whether the open game waits for the number of a real wheel that is not recorded yet."""
     game_record = find_open_game(machine)
     return (
@@ -201,7 +201,7 @@ def is_waiting_for_wheel(machine: Machine) -> bool:
     )
 
 
-def is_decided_by_wheel(machine: Machine) -> bool:
+def is_decided_by_wheel(machine: PositionMachine) -> bool:
     """Return whether a real wheel decides the open game, and its number has not been applied to the game yet."""
     game_record = find_open_game(machine)
     if game_record is None or game_record.outcome is not None or len(game_record.steps) > 1:
@@ -212,14 +212,14 @@ def is_decided_by_wheel(machine: Machine) -> bool:
 
 
 @refusal_code("choice_is_covered")
-def stake_of_choice_is_allowed(machine: Machine, event: Event) -> bool:
+def stake_of_choice_is_allowed(machine: PositionMachine, event: Event) -> bool:
     """Return whether the credits and the profile's limits allow the amount that the answer adds to the stake."""
     decision = find_pending_decision(machine)
     return decision is not None and event.read_payload(ChoiceRequest).choice in decision.options
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def start_game(machine: Machine, _: Event) -> None:
+def start_game(machine: PositionMachine, _: Event) -> None:
     """Start a game: draw and evaluate its first step, record the wager and the result, then show the result."""
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     bet = find_current_bet(machine)
@@ -277,7 +277,7 @@ def start_game(machine: Machine, _: Event) -> None:
     send_screen_update(machine, is_resumed=False)
 
 
-def continue_game(machine: Machine, event: Event) -> None:
+def continue_game(machine: PositionMachine, event: Event) -> None:
     """Continue the open game: record the choice, its stake and the draws of the next step, then show the result.
 
     In a shared round another seat may have made the choice; it then adds no stake at this position.
@@ -356,7 +356,7 @@ class _UnavailableGenerator:
         raise OutOfService(f"no number below {bound} for {purpose}: the generator has failed")
 
 
-def _open_step_generator(machine: Machine) -> AbstractContextManager[Any]:
+def _open_step_generator(machine: PositionMachine) -> AbstractContextManager[Any]:
     """Return the generator for the next step, as a context manager.
 
     While the generator is out of service, it is a substitute that raises an error on any draw.
@@ -370,7 +370,7 @@ def _open_step_generator(machine: Machine) -> AbstractContextManager[Any]:
 
 
 def play_step(
-    machine: Machine,
+    machine: PositionMachine,
     stepped_game: SteppedGame,
     choice: JSON,
     progressive_round: ProgressiveRound,
@@ -417,7 +417,7 @@ def _play_recorded_step(stepped_game: SteppedGame, recorded_step: RecordedStep) 
         raise InvariantError(f"the seat's game does not reproduce the draws of its round: {error}") from error
 
 
-def require_open_game(machine: Machine) -> GameRecord:
+def require_open_game(machine: PositionMachine) -> GameRecord:
     """Return the open game. Raises GameDefectiveError if no game is open."""
     game_record = find_open_game(machine)
     if game_record is None:

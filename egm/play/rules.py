@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.integrity.lockups import restart_generator
 from egm.kernel.events import EventType, NextState, State
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import (
     ALL_STATES,
@@ -132,7 +132,7 @@ PLAY_GUARDS: Final = (
     generator_is_in_service,
 )
 
-PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
+PLAY_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     Rule(EventType.PLAY, _IDLE_STATE, PLAY_GUARDS, (start_game,), State.PLAYING, REPORT_REFUSAL),
     Rule(
         EventType.SELECT_BET,

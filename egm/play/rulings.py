@@ -5,7 +5,7 @@ from typing import Any
 from egm.kernel.credits import CreditKind, divide_stakes_by_account
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import refusal_code
 from egm.play import player_protection
 from egm.play.entries import GAME_VOID, GameVoid, VoidedOutcome
@@ -26,7 +26,7 @@ from paytables import Settlement
 
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("game_is_forfeit")
-def forfeiting_game_is_permitted(machine: Machine, event: Event) -> bool:
+def forfeiting_game_is_permitted(machine: PositionMachine, event: Event) -> bool:
     """Return whether staff may declare that the stake of the open game, which a player has disrupted, is forfeited.
 
     The profile must allow it, and the form must state a reason.
@@ -40,7 +40,7 @@ def forfeiting_game_is_permitted(machine: Machine, event: Event) -> bool:
 
 
 @refusal_code("game_may_be_forfeit")
-def open_game_has_neither_outcome_nor_win(machine: Machine, _: Event) -> bool:
+def open_game_has_neither_outcome_nor_win(machine: PositionMachine, _: Event) -> bool:
     """Return whether staff may declare the open game, which has no outcome, void because the player disrupted it.
 
     That is refused if other players play for its stake and, unless the game cannot be replayed, if it has already
@@ -49,7 +49,7 @@ def open_game_has_neither_outcome_nor_win(machine: Machine, _: Event) -> bool:
     return _can_declare_void(machine, VoidReason.DISRUPTED)
 
 
-def game_cannot_end(machine: Machine, _: Event) -> bool:
+def game_cannot_end(machine: PositionMachine, _: Event) -> bool:
     """Return whether the open game cannot end: it cannot be replayed, or it lacks a number and has won nothing.
 
     A game also cannot end if its round was declared void and the players win each other's stakes.
@@ -57,7 +57,7 @@ def game_cannot_end(machine: Machine, _: Event) -> bool:
     return _can_declare_void(machine, VoidReason.DEFECT)
 
 
-def _can_declare_void(machine: Machine, void_reason: VoidReason) -> bool:
+def _can_declare_void(machine: PositionMachine, void_reason: VoidReason) -> bool:
     """Return whether two people may declare the open game void for the reason ``void_reason``."""
     game_record = find_open_game(machine)
     if game_record is None:
@@ -74,7 +74,7 @@ def _can_declare_void(machine: Machine, void_reason: VoidReason) -> bool:
     return find_reason_void_is_refused(void_reason, game_state) is None
 
 
-def _is_next_step_or_number_recorded(machine: Machine, game_record: GameRecord) -> bool:
+def _is_next_step_or_number_recorded(machine: PositionMachine, game_record: GameRecord) -> bool:
     """Return whether the game's next step is recorded already, by a real wheel's number or by another seat."""
     return read_winning_number(machine, game_record) is not None or is_next_step_recorded(
         machine, game_record
@@ -82,7 +82,7 @@ def _is_next_step_or_number_recorded(machine: Machine, game_record: GameRecord) 
 
 
 @refusal_code("game_waits_for_chance")
-def game_waits_for_staff(machine: Machine, event: Event) -> bool:
+def game_waits_for_staff(machine: PositionMachine, event: Event) -> bool:
     """Return whether the open game waits for a ruling of staff.
 
     It waits if the number that it needs next cannot be drawn, if the real wheel has not reported that number, or if
@@ -96,12 +96,12 @@ def game_waits_for_staff(machine: Machine, event: Event) -> bool:
     )
 
 
-def game_waits_for_generator(machine: Machine, _: Event) -> bool:
+def game_waits_for_generator(machine: PositionMachine, _: Event) -> bool:
     """Return whether the open game needs a random number while the generator is out of service."""
     return not generator_is_in_service(machine) and _is_next_number_missing(machine)
 
 
-def _is_next_number_missing(machine: Machine) -> bool:
+def _is_next_number_missing(machine: PositionMachine) -> bool:
     """Return whether the open game is undecided and its next number or step is not recorded."""
     game_record = find_open_game(machine)
     return (
@@ -112,14 +112,14 @@ def _is_next_number_missing(machine: Machine) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def forfeit_game(machine: Machine, event: Event) -> None:
+def forfeit_game(machine: PositionMachine, event: Event) -> None:
     """Declare void the open game that a player has disrupted; its stake is forfeited (Québec s.94)."""
     void_game(
         machine, is_refunded=False, void_reason=VoidReason.DISRUPTED, **build_ruling_details(machine, event)
     )
 
 
-def refund_game(machine: Machine, event: Event) -> None:
+def refund_game(machine: PositionMachine, event: Event) -> None:
     """Declare void the open game that the machine cannot finish (Québec s.95).
 
     The profile states whether its stake is refunded.
@@ -133,7 +133,9 @@ def refund_game(machine: Machine, event: Event) -> None:
     )
 
 
-def void_game(machine: Machine, /, *, is_refunded: bool, void_reason: VoidReason, **details: Any) -> None:
+def void_game(
+    machine: PositionMachine, /, *, is_refunded: bool, void_reason: VoidReason, **details: Any
+) -> None:
     """End the open game as void; if ``is_refunded`` is True, return its undecided stakes.
 
     Each stake returns to the kind of credit from which it came, and the amounts of progressive hits return to
@@ -179,7 +181,7 @@ def void_game(machine: Machine, /, *, is_refunded: bool, void_reason: VoidReason
 
 
 def _build_settling_transfers(
-    machine: Machine, game_record: GameRecord, decided_bets: tuple[Settlement, ...]
+    machine: PositionMachine, game_record: GameRecord, decided_bets: tuple[Settlement, ...]
 ) -> tuple[tuple[Transfer, ...], tuple[Transfer, ...]]:
     """Return two groups of transfers for a void game: the refund of undecided stakes, and the pay of settled bets."""
     unit_cents, stakes = game_record.denomination_cents, list_stakes(machine, game_record)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.play.entries import GAME_VOID, GameVoid
 from egm.play.events import ChoiceRequest
 from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
@@ -66,7 +66,7 @@ class RoundVoidCache:
     is_void: bool = False
 
 
-def find_shared_round(machine: Machine, game_record: GameRecord) -> SharedRound | None:
+def find_shared_round(machine: PositionMachine, game_record: GameRecord) -> SharedRound | None:
     """Return the shared round of the open game, or None.
 
     Return None if the game is played alone, or if :func:`collect_shared_round` was not called since the machine
@@ -81,7 +81,7 @@ def find_shared_round(machine: Machine, game_record: GameRecord) -> SharedRound 
 
 
 def collect_shared_round(
-    machine: Machine, game_record: GameRecord, other_positions: Iterable[Machine]
+    machine: PositionMachine, game_record: GameRecord, other_positions: Iterable[PositionMachine]
 ) -> SharedRound:
     """Return the open game's shared round with every step of any of its games so far, and store it as the current one.
 
@@ -109,12 +109,14 @@ def collect_shared_round(
     return shared_round
 
 
-def _find_longest_steps(machine: Machine, game_record: GameRecord) -> tuple[RecordedStep, ...]:
+def _find_longest_steps(machine: PositionMachine, game_record: GameRecord) -> tuple[RecordedStep, ...]:
     """Return the longest list of steps that a game of the same round has recorded in this machine's journal."""
     return max(_read_steps_by_play_id(machine, game_record).values(), key=len, default=game_record.steps)
 
 
-def _read_steps_by_play_id(machine: Machine, game_record: GameRecord) -> dict[str, tuple[RecordedStep, ...]]:
+def _read_steps_by_play_id(
+    machine: PositionMachine, game_record: GameRecord
+) -> dict[str, tuple[RecordedStep, ...]]:
     """Return the recorded steps of each game of this game's round, by play id, from the journal.
 
     Games without any answer are left out.
@@ -137,7 +139,7 @@ def _read_steps_by_play_id(machine: Machine, game_record: GameRecord) -> dict[st
     return steps_by_play_id
 
 
-def is_round_void(machine: Machine, game_record: GameRecord) -> bool:
+def is_round_void(machine: PositionMachine, game_record: GameRecord) -> bool:
     """Return whether the open game's round is over because another game of it was declared void.
 
     Where players win each other's stakes, a void game ends the round, because its stakes can no longer be won. One case
@@ -151,7 +153,7 @@ def is_round_void(machine: Machine, game_record: GameRecord) -> bool:
     return void_cache.is_void
 
 
-def _has_void_in_round(machine: Machine, game_record: GameRecord) -> bool:
+def _has_void_in_round(machine: PositionMachine, game_record: GameRecord) -> bool:
     """Return whether the journal shows that a game of this game's round was declared void and so ended the round."""
     start_entry = (
         None if game_record.wager.seat is None else machine.journal.get(f"{game_record.play_id}.start")
@@ -183,7 +185,7 @@ def _read_voided_play_id(entry: StoredEntry) -> str:
 
 
 def _find_steps_if_in_round(
-    machine: Machine,
+    machine: PositionMachine,
     game_record: GameRecord,
     play_id: str,
     steps_by_play_id: Mapping[str, tuple[RecordedStep, ...]],
@@ -202,7 +204,7 @@ def _find_steps_if_in_round(
     return None
 
 
-def is_next_step_recorded(machine: Machine, game_record: GameRecord) -> bool:
+def is_next_step_recorded(machine: PositionMachine, game_record: GameRecord) -> bool:
     """Return whether another seat of the shared round has recorded the step that is next in this game."""
     if game_record.wager.seat is None:
         return False
@@ -211,7 +213,7 @@ def is_next_step_recorded(machine: Machine, game_record: GameRecord) -> bool:
     return max(len(recorded_steps), len(game_record.round_steps)) > len(game_record.steps)
 
 
-def is_answer_already_recorded(machine: Machine, event: Event) -> bool:
+def is_answer_already_recorded(machine: PositionMachine, event: Event) -> bool:
     """Return whether another seat's game has recorded this answer already, so that no new numbers are drawn for it."""
     game_record = find_open_game(machine)
     shared_round = None if game_record is None else find_shared_round(machine, game_record)
@@ -223,7 +225,7 @@ def is_answer_already_recorded(machine: Machine, event: Event) -> bool:
     return recorded_step is not None and event.read_payload(ChoiceRequest).choice == recorded_step.choice
 
 
-def can_answer_decision(machine: Machine, decision: Decision, event: Event) -> bool:
+def can_answer_decision(machine: PositionMachine, decision: Decision, event: Event) -> bool:
     """Return whether this position may answer the decision of a shared round.
 
     A player answers only for their own seat; the table passes on the answers of the other seats. A game with

@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.kernel.events import EventType, NextState, State
 from egm.kernel.feature import Feature
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import STATES_FOR_CASH_OUT, single_state
 from egm.money.forms import MONEY_FORMS
@@ -24,7 +24,7 @@ from egm.play.standing_bets import (
 from egm.staff.form import build_form_rule
 
 #: The rules, in the order in which they are tried.
-_TABLE_RULES: Final[tuple[Rule[Machine], ...]] = (
+_TABLE_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     Rule(
         EventType.CASH_OUT,
         single_state(State.OUT_OF_SERVICE),

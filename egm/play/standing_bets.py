@@ -12,7 +12,7 @@ from typing import Literal
 from egm.kernel.credits import divide_stakes_by_account
 from egm.kernel.events import Event, EventType
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import FeltState, Notice, SpotState
 from egm.kernel.rules import refusal_code
 from egm.money.events import CashOut
@@ -32,7 +32,7 @@ from paytables import Game, Spot
 
 
 # ---------------------------------------------------------------------------------------------- for the screen
-def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], FeltState]:
+def read_table_view(machine: PositionMachine) -> tuple[dict[str, int], tuple[str, ...], FeltState]:
     """Return what the screen shows of the selected game's table.
 
     The result has the standing credits by spot, the ids of the spots that accept no bet, and the table's state
@@ -73,7 +73,7 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     )
 
 
-def _iter_unavailable_hand_spots(machine: Machine, spots: Iterable[Spot]) -> Iterator[str]:
+def _iter_unavailable_hand_spots(machine: PositionMachine, spots: Iterable[Spot]) -> Iterator[str]:
     """Yield the ids of the spots for bets on another player's hand that this position cannot use.
 
     These are the spot for the position's own hand, and the spots for seats that the machine does not have.
@@ -96,13 +96,13 @@ def _build_spot_view(spot: Spot, bet_max_by_spot: Mapping[str, int]) -> SpotStat
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def bets_stand(machine: Machine, _: Event) -> bool:
+def bets_stand(machine: PositionMachine, _: Event) -> bool:
     """Return whether there are standing bets on some table while no game is open."""
     return bool(list_tables_with_standing_bets(machine)) and machine.memory.get(PlayKey.GAME) is None
 
 
 @refusal_code("bets_may_leave")
-def standing_bets_can_be_returned(machine: Machine, event: Event) -> bool:
+def standing_bets_can_be_returned(machine: PositionMachine, event: Event) -> bool:
     """Return whether some standing bets can be returned: the game's rules allow it, or play is not possible."""
     return bets_stand(machine, event) and any(
         not _is_table_playable(machine, table) or _count_taken_down_credits(machine, table)
@@ -110,7 +110,7 @@ def standing_bets_can_be_returned(machine: Machine, event: Event) -> bool:
     )
 
 
-def standing_bets_are_abandoned(machine: Machine, event: Event) -> bool:
+def standing_bets_are_abandoned(machine: PositionMachine, event: Event) -> bool:
     """Return whether there are bets that no player can continue.
 
     They are standing bets of a game that cannot be continued (see :func:`_rebuild_table_game`), or chips placed by a
@@ -123,7 +123,7 @@ def standing_bets_are_abandoned(machine: Machine, event: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def take_down_bets_and_cash_out(machine: Machine, _: Event) -> Event:
+def take_down_bets_and_cash_out(machine: PositionMachine, _: Event) -> Event:
     """Return to the player the standing bets that may be taken down, and return the cash-out event to process next."""
     for table in list_tables_with_standing_bets(machine):
         if _is_table_playable(machine, table):
@@ -133,12 +133,12 @@ def take_down_bets_and_cash_out(machine: Machine, _: Event) -> Event:
     return Event(EventType.CASH_OUT, CashOut())
 
 
-def return_bets_and_cash_out(machine: Machine, _: Event) -> Event:
+def return_bets_and_cash_out(machine: PositionMachine, _: Event) -> Event:
     """Return all standing bets to the player, as play is not possible; return the cash-out event to process next."""
     return return_bets_before_event(machine, Event(EventType.CASH_OUT, CashOut()))
 
 
-def return_bets_before_event(machine: Machine, event: Event) -> Event:
+def return_bets_before_event(machine: PositionMachine, event: Event) -> Event:
     """Move all standing bets of this position back to its credits; return ``event``, to be processed next.
 
     The event then applies to credits that include the bets, and the next player finds no bets.
@@ -148,7 +148,7 @@ def return_bets_before_event(machine: Machine, event: Event) -> Event:
     return event
 
 
-def notify_bets_stay(machine: Machine, _: Event) -> None:
+def notify_bets_stay(machine: PositionMachine, _: Event) -> None:
     """Show a notice that the standing bets cannot be taken down and are decided by further rounds at no cost.
 
     The notice states the selected game's bets. If only another game has standing bets, it states those and
@@ -164,7 +164,7 @@ def notify_bets_stay(machine: Machine, _: Event) -> None:
         machine.notice = Notice(code="bets_stay_elsewhere", severity="warning", values=values)
 
 
-def return_abandoned_bets(machine: Machine, _: Event) -> None:
+def return_abandoned_bets(machine: PositionMachine, _: Event) -> None:
     """Return standing bets of games that cannot be continued; clear chips placed by a player who has no credit."""
     if has_abandoned_chips(machine):
         clear_bet(machine)
@@ -176,7 +176,7 @@ def return_abandoned_bets(machine: Machine, _: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- one table
-def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
+def _rebuild_table_game(machine: PositionMachine, table: TableRecord) -> Game | None:
     """Return the table's game in its stored state, or None if it cannot be continued.
 
     That is so if its definition has changed or is not installed, if it is no longer offered at the denomination of the
@@ -197,7 +197,7 @@ def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
         return None
 
 
-def _is_table_playable(machine: Machine, table: TableRecord) -> bool:
+def _is_table_playable(machine: PositionMachine, table: TableRecord) -> bool:
     """Return whether the player may continue to play at the table now."""
     game_id = table.game_reference.id
     offered_cents = machine.denominations_cents.get(game_id, ()) if game_id in machine.games else ()
@@ -208,7 +208,7 @@ def _is_table_playable(machine: Machine, table: TableRecord) -> bool:
     )
 
 
-def _count_taken_down_credits(machine: Machine, table: TableRecord) -> int:
+def _count_taken_down_credits(machine: PositionMachine, table: TableRecord) -> int:
     """Return how many credits the player would get back by taking down all bets that may be taken down now."""
     game = _rebuild_table_game(machine, table)
     if game is None:
@@ -217,7 +217,7 @@ def _count_taken_down_credits(machine: Machine, table: TableRecord) -> int:
     return sum(settlement.credits for settlement in settlements)
 
 
-def _return_removable_bets(machine: Machine, table: TableRecord) -> None:
+def _return_removable_bets(machine: PositionMachine, table: TableRecord) -> None:
     """Return to the player the bets on one table that may be taken down; the other bets stay."""
     game = _rebuild_table_game(machine, table)
     if game is None or not _count_taken_down_credits(machine, table):
@@ -233,13 +233,15 @@ def _return_removable_bets(machine: Machine, table: TableRecord) -> None:
     )
 
 
-def _return_all_bets(machine: Machine, table: TableRecord, reason: Literal["stopped", "changed"]) -> None:
+def _return_all_bets(
+    machine: PositionMachine, table: TableRecord, reason: Literal["stopped", "changed"]
+) -> None:
     """Return to the player all standing bets on one table."""
     _post_returned_bets(machine, table, reason, table.standing_bets_cents, None)
 
 
 def _post_returned_bets(
-    machine: Machine,
+    machine: PositionMachine,
     table: TableRecord,
     reason: Literal["taken_down", "stopped", "changed"],
     returned_cents: int,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.errors import LocalError
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.play.definitions import GameDefectiveError, find_definition
 from egm.play.records.game_record import GameRecord
 from meters.transaction import JSON
@@ -138,7 +138,7 @@ def replay_game(game: Game, game_record: GameRecord) -> SteppedGame:
     return stepped_game
 
 
-def try_replay_game(machine: Machine, game_record: GameRecord) -> SteppedGame | None:
+def try_replay_game(machine: PositionMachine, game_record: GameRecord) -> SteppedGame | None:
     """Replay an open game up to its last recorded step; return None if the replay fails."""
     with suppress(*REPLAY_ERRORS):
         return replay_game(find_definition(machine, game_record.game_reference), game_record)

@@ -13,7 +13,7 @@ from typing import Final
 
 from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.play import player_protection
@@ -29,7 +29,7 @@ from paytables.contract import TimeCharge
 TIME_CHARGE_ACCOUNT: Final = "house:time_charge"
 
 
-def find_due_charge(machine: Machine) -> TimeCharge | None:
+def find_due_charge(machine: PositionMachine) -> TimeCharge | None:
     """Return the time charge that the next game at the selected table takes, or None if none is due."""
     game = machine.games.get(machine.selection.game_id)
     charge = None if game is None else game.rules.time_charge
@@ -42,7 +42,7 @@ def find_due_charge(machine: Machine) -> TimeCharge | None:
 
 
 @refusal_code("time_charge_is_covered")
-def credits_cover_time_charge(machine: Machine, _: Event) -> bool:
+def credits_cover_time_charge(machine: PositionMachine, _: Event) -> bool:
     """Return whether the player's money covers the selected bet and the time charge that is due, if any."""
     charge, bet = find_due_charge(machine), find_current_bet(machine)
     if charge is None or bet is None:
@@ -51,7 +51,7 @@ def credits_cover_time_charge(machine: Machine, _: Event) -> bool:
     return charge.credits * bet.denomination_cents <= machine.cashable_cents - staked_money_cents
 
 
-def collect_time_charge(machine: Machine, game_record: GameRecord) -> None:
+def collect_time_charge(machine: PositionMachine, game_record: GameRecord) -> None:
     """If a time charge is due for the game that has just started, take it and record the time that it pays for.
 
     The period begins at the start of the game. The charge counts towards the cost of the player's session. If the paid
@@ -88,7 +88,7 @@ def collect_time_charge(machine: Machine, game_record: GameRecord) -> None:
     )
 
 
-def iter_time_charge_notices(machine: Machine) -> Iterator[Notice]:
+def iter_time_charge_notices(machine: PositionMachine) -> Iterator[Notice]:
     """Yield a notice that the next game takes a time charge, if one is due and the player has credit."""
     charge = find_due_charge(machine)
     if charge is not None and machine.credit_cents:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from egm.kernel.games import Selection
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.play.records.game_record import TableRecord
 from egm.play.records.tables import read_table
 from egm.progressive.pools import (
@@ -90,7 +90,7 @@ class AcceptedBetCache:
 _SHARED_TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
 
-def find_accepted_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
+def find_accepted_bet(machine: PositionMachine, selection: Selection) -> AcceptedBet | None:
     """Return the bet that the player's selection makes, or None if it cannot be played.
 
     It can be played if all of this is true: the game offers it, the machine has enough positions for it, each stake
@@ -139,7 +139,7 @@ def _can_win_too_much(game: Game, wager: Wager, denomination_cents: int, win_lim
     return highest_return is None or highest_return * denomination_cents > win_limit_cents
 
 
-def find_current_bet(machine: Machine) -> AcceptedBet | None:
+def find_current_bet(machine: PositionMachine) -> AcceptedBet | None:
     """Return the bet that would be played now, or None if the selected bet cannot be played.
 
     In a round without new bets it is an empty bet, which only decides the standing bets. The result is cached

@@ -17,7 +17,7 @@ from egm.config.levels import ProgressiveLinkTable
 from egm.errors import OperatorError
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage
@@ -75,7 +75,7 @@ class EnrolmentState:
 
 
 def record_certificate_at_start(
-    machine: Machine,
+    machine: PositionMachine,
     folder: LinkCertificateFolder,
     stick: EnrolmentStick,
     link_table: ProgressiveLinkTable | None,
@@ -115,7 +115,9 @@ def record_certificate_at_start(
         )
 
 
-def _record_certificate(machine: Machine, details: CertificateDetails, persons: Sequence[str]) -> None:
+def _record_certificate(
+    machine: PositionMachine, details: CertificateDetails, persons: Sequence[str]
+) -> None:
     """Record that a link certificate is in use, and which persons put it into use.
 
     Without persons, the certificate was found in use at start-up.
@@ -132,7 +134,7 @@ def _record_certificate(machine: Machine, details: CertificateDetails, persons: 
 
 # ---------------------------------------------------------------------------------------------- by staff
 @refusal_code("link_folder_is_own")
-def link_files_are_in_machine_folder(machine: Machine, _: Event) -> bool:
+def link_files_are_in_machine_folder(machine: PositionMachine, _: Event) -> bool:
     """Return whether the cabinet file names the progressive link's files in the machine's own folder."""
     enrolment = machine.component(EnrolmentState)
     return (
@@ -155,7 +157,7 @@ ENROLMENT_FORMS: Final = tuple(
 )
 
 
-def perform_enrolment_step(machine: Machine, event: Event) -> None:
+def perform_enrolment_step(machine: PositionMachine, event: Event) -> None:
     """Perform the step of the enrolment in the progressive link that the form requests; record its result or error."""
     persons, step = list_event_persons(machine, event), event.read_payload(EnrolmentForm).step
     try:
@@ -171,7 +173,7 @@ def perform_enrolment_step(machine: Machine, event: Event) -> None:
         _record_refusal(machine, event, "link_not_written", {"why": str(error)})
 
 
-def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str, int | str]) -> None:
+def _record_refusal(machine: PositionMachine, event: Event, code: str, values: dict[str, int | str]) -> None:
     """Record why a step of the enrolment failed, and show the reason.
 
     ``code`` is the error code; ``values`` fill in its text.
@@ -188,7 +190,7 @@ def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str,
     machine.notice = Notice(code=f"refused.{code}", values=values)
 
 
-def _write_request(machine: Machine, persons: list[str]) -> None:
+def _write_request(machine: PositionMachine, persons: list[str]) -> None:
     """Write the machine's certificate request to the USB stick and record it; discard an answer read earlier."""
     enrolment = machine.component(EnrolmentState)
     key = enrolment.certificate_folder.get_or_create_request_key()
@@ -200,7 +202,7 @@ def _write_request(machine: Machine, persons: list[str]) -> None:
     )
 
 
-def _read_controller_answer(machine: Machine, persons: list[str]) -> None:
+def _read_controller_answer(machine: PositionMachine, persons: list[str]) -> None:
     """Read the controller's answer to the certificate request from the USB stick, check it and record it.
 
     It is not put into use yet.
@@ -216,7 +218,7 @@ def _read_controller_answer(machine: Machine, persons: list[str]) -> None:
     )
 
 
-def _check_answer(machine: Machine, details: CertificateDetails) -> None:
+def _check_answer(machine: PositionMachine, details: CertificateDetails) -> None:
     """Raise EnrolmentError unless the controller's answer is valid now and for this machine.
 
     It must name the machine's serial number, the key of its pending request, and the broker in the cabinet
@@ -235,7 +237,7 @@ def _check_answer(machine: Machine, details: CertificateDetails) -> None:
         )
 
 
-def _put_certificate_into_use(machine: Machine, persons: list[str]) -> None:
+def _put_certificate_into_use(machine: PositionMachine, persons: list[str]) -> None:
     """Put the certificate of the controller's answer into use for the link; record it and ``persons``."""
     enrolment = machine.component(EnrolmentState)
     if enrolment.pending_answer is None:
@@ -282,7 +284,7 @@ class LinkPage(MenuPage):
     It shows the certificate in use, the pending request, the answer, and the next step.
     """
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the service page of the progressive link's enrolment in its current state."""
         form_actions = (
             PageAction(id=form_id, label=build_text(f"service.link.{form_id}"))
@@ -295,13 +297,13 @@ class LinkPage(MenuPage):
             actions=(BACK_ACTION, *form_actions),
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the form of the enrolment step ``action``; refuse a step that is not possible now."""
         forms = _list_open_forms(machine)
         return OpenPage(FormFillingPage(forms[action])) if action in forms else build_refusal("not_offered")
 
 
-def _list_open_forms(machine: Machine) -> dict[str, Form]:
+def _list_open_forms(machine: PositionMachine) -> dict[str, Form]:
     """Return the forms of the enrolment steps that are possible now, by the id of the form."""
     if not link_files_are_in_machine_folder(machine, Event(EventType.ENROL_LINK, EnrolmentForm())):
         return {}
@@ -309,7 +311,7 @@ def _list_open_forms(machine: Machine) -> dict[str, Form]:
     return {form.id: form for form in ENROLMENT_FORMS if is_answered or form.id != "link_enrol"}
 
 
-def _iter_tables(machine: Machine) -> Iterator[PageTable]:
+def _iter_tables(machine: PositionMachine) -> Iterator[PageTable]:
     """Yield the tables of the link page: the certificate in use, the pending certificate request, and the answer."""
     enrolment = machine.component(EnrolmentState)
     yield from _iter_current_certificate_tables(machine)
@@ -335,7 +337,7 @@ def _iter_tables(machine: Machine) -> Iterator[PageTable]:
         yield build_error_table(error)
 
 
-def _iter_current_certificate_tables(machine: Machine) -> Iterator[PageTable]:
+def _iter_current_certificate_tables(machine: PositionMachine) -> Iterator[PageTable]:
     """Yield a table with the certificate in use and one with its error, or a table that says why none is in use."""
     enrolment = machine.component(EnrolmentState)
     link_table = enrolment.progressive_link_table

@@ -12,7 +12,7 @@ from typing import Literal
 
 from egm.errors import InvariantError, LocalError
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice, ProgressiveWin
 from egm.kernel.rules import refusal_code
 from egm.play.events import OutcomeShown
@@ -69,7 +69,7 @@ class GameHit:
 
 
 # ---------------------------------------------------------------------------------------------- start-up
-def open_levels(machine: Machine) -> None:
+def open_levels(machine: PositionMachine) -> None:
     """At start-up, open new progressive levels, record changed parameters, and verify every level's sums.
 
     For a new level of a controller, a zero count of contributions is stored before the first wager. Changed
@@ -110,7 +110,7 @@ def open_levels(machine: Machine) -> None:
         )
 
 
-def _store_first_link_progress(machine: Machine, pool: ProgressivePool) -> None:
+def _store_first_link_progress(machine: PositionMachine, pool: ProgressivePool) -> None:
     """Store a zero count of contributions for a controller's level that is in the cabinet file for the first time."""
     key = f"{ProgressiveKey.LINK_PROGRESS}{pool.id}"
     if pool.keeper is LevelKeeper.CONTROLLER and machine.journal.state(key) is None:
@@ -118,7 +118,7 @@ def _store_first_link_progress(machine: Machine, pool: ProgressivePool) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- one game
-def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> ProgressiveRound:
+def begin_round(machine: PositionMachine, bet: AcceptedBet, play_id: str) -> ProgressiveRound:
     """Return a new collector of changes to progressive levels, for a game that is about to start with ``bet``.
 
     The sums of the machine's own levels that the bet plays for are verified first (A-03). Raises
@@ -133,7 +133,7 @@ def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> Progressive
     )
 
 
-def continue_round(machine: Machine, game_record: GameRecord) -> ProgressiveRound:
+def continue_round(machine: PositionMachine, game_record: GameRecord) -> ProgressiveRound:
     """Return a new collector of changes to progressive levels, for the next step of an open game.
 
     The levels receive no further contribution.
@@ -147,7 +147,9 @@ def continue_round(machine: Machine, game_record: GameRecord) -> ProgressiveRoun
     )
 
 
-def _find_pool(machine: Machine, levels_played: LevelsPlayed, pool_id: str) -> ProgressivePool | FormerPool:
+def _find_pool(
+    machine: PositionMachine, levels_played: LevelsPlayed, pool_id: str
+) -> ProgressivePool | FormerPool:
     """Return an open game's progressive level by its id: as configured now, or else as the game recorded it."""
     configured_pool = machine.component(ProgressivePools).pool_by_id.get(pool_id)
     if configured_pool is not None:
@@ -166,7 +168,7 @@ def _find_pool(machine: Machine, levels_played: LevelsPlayed, pool_id: str) -> P
     )
 
 
-def _find_shown_cents(machine: Machine, levels_played: LevelsPlayed, pool_id: str) -> int:
+def _find_shown_cents(machine: PositionMachine, levels_played: LevelsPlayed, pool_id: str) -> int:
     """Return the amount that a level shows to an open game, in minor units; the last known one if none is received."""
     configured_pool = machine.component(ProgressivePools).pool_by_id.get(pool_id)
     received_cents = (
@@ -181,7 +183,7 @@ def _find_shown_cents(machine: Machine, levels_played: LevelsPlayed, pool_id: st
 
 
 def _build_round(
-    machine: Machine,
+    machine: PositionMachine,
     levels_played: LevelsPlayed,
     pool_by_level: Mapping[str, ProgressivePool | FormerPool],
     qualifying_stake_cents_by_level: Mapping[str, int],
@@ -206,17 +208,17 @@ def _build_round(
     )
 
 
-def _build_claim_prefix(machine: Machine) -> str:
+def _build_claim_prefix(machine: PositionMachine) -> str:
     """Return the prefix of the ids of this machine's progressive claims, unique among machines."""
     return machine.journal.public_key.hex()[:12]
 
 
-def _is_own_level(machine: Machine, pool_id: str) -> bool:
+def _is_own_level(machine: PositionMachine, pool_id: str) -> bool:
     """Return whether a progressive level is or was this machine's own, not a controller's or a host's."""
     return machine.journal.state(f"{ProgressiveKey.OWN_LEVEL}{pool_id}") is not None
 
 
-def _read_level(machine: Machine, pool_id: str) -> Level:
+def _read_level(machine: PositionMachine, pool_id: str) -> Level:
     """Return the stored state of a progressive level of this machine."""
     level = read_own_level(machine, pool_id)
     if level is None:
@@ -224,7 +226,7 @@ def _read_level(machine: Machine, pool_id: str) -> Level:
     return level
 
 
-def find_link_progress(machine: Machine, pool_id: str) -> LinkProgress:
+def find_link_progress(machine: PositionMachine, pool_id: str) -> LinkProgress:
     """Return how many contributions this machine has made to a controller's level, and how many of them are counted."""
     progress = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK_PROGRESS}{pool_id}") or LinkProgress()
     link = machine.component(LevelAmountSources).link
@@ -238,7 +240,7 @@ def find_link_progress(machine: Machine, pool_id: str) -> LinkProgress:
 
 
 def build_step_state(
-    machine: Machine, game_record: GameRecord, progressive_round: ProgressiveRound
+    machine: PositionMachine, game_record: GameRecord, progressive_round: ProgressiveRound
 ) -> dict[str, object]:
     """Return the state changes to store with a game's step, by storage key.
 
@@ -282,7 +284,7 @@ def build_step_state(
 
 
 # -------------------------------------------------------------------------------------------- hits and awards
-def list_hits_for_screen(machine: Machine, game_record: GameRecord) -> tuple[ProgressiveWin, ...]:
+def list_hits_for_screen(machine: PositionMachine, game_record: GameRecord) -> tuple[ProgressiveWin, ...]:
     """Return a game's progressive wins with the level's names and the amount, for the screen."""
     return tuple(
         ProgressiveWin(
@@ -297,12 +299,12 @@ def list_hits_for_screen(machine: Machine, game_record: GameRecord) -> tuple[Pro
     )
 
 
-def list_game_hits(machine: Machine, game_record: GameRecord) -> tuple[GameHit, ...]:
+def list_game_hits(machine: PositionMachine, game_record: GameRecord) -> tuple[GameHit, ...]:
     """Return every progressive hit of a game so far; its amount is None until the controller has locked it."""
     return tuple(_build_game_hit(machine, hit) for hit in game_record.levels.hits)
 
 
-def _build_game_hit(machine: Machine, hit: LevelHitRecord) -> GameHit:
+def _build_game_hit(machine: PositionMachine, hit: LevelHitRecord) -> GameHit:
     """Return a recorded hit of a game as a :class:`GameHit`; its amount is None until the controller has locked it."""
     claim = (
         None
@@ -318,12 +320,12 @@ def _build_game_hit(machine: Machine, hit: LevelHitRecord) -> GameHit:
     )
 
 
-def sum_progressive_award_cents(machine: Machine, game_record: GameRecord) -> int:
+def sum_progressive_award_cents(machine: PositionMachine, game_record: GameRecord) -> int:
     """Return the total of a game's locked progressive awards, in minor units."""
     return sum(hit.amount_cents or 0 for hit in list_game_hits(machine, game_record))
 
 
-def build_payment(machine: Machine, game_record: GameRecord, target: str) -> tuple[Transfer, ...]:
+def build_payment(machine: PositionMachine, game_record: GameRecord, target: str) -> tuple[Transfer, ...]:
     """Return the transfers that pay a game's progressive hits from their levels' accounts to the account ``target``."""
     return tuple(
         Transfer(f"house:progressive:{hit.pool_id}", target, hit.amount_cents)
@@ -332,7 +334,9 @@ def build_payment(machine: Machine, game_record: GameRecord, target: str) -> tup
     )
 
 
-def build_closing_state(machine: Machine, game_record: GameRecord, payment_method: str) -> dict[str, object]:
+def build_closing_state(
+    machine: PositionMachine, game_record: GameRecord, payment_method: str
+) -> dict[str, object]:
     """Return the state changes when a game ends, by storage key: ``payment_method`` is stored in its claims.
 
     ``payment_method`` is ``credit``, ``hand`` or ``void``. The keys that say that the game waits are deleted.
@@ -350,7 +354,7 @@ def build_closing_state(machine: Machine, game_record: GameRecord, payment_metho
 
 
 def register_hits(
-    machine: Machine, game_record: GameRecord, payment_method: Literal["credit", "hand"]
+    machine: PositionMachine, game_record: GameRecord, payment_method: Literal["credit", "hand"]
 ) -> None:
     """Write each progressive hit of a game into the register of level wins (FR68-20).
 
@@ -371,7 +375,7 @@ def register_hits(
 
 
 def register_hit(
-    machine: Machine,
+    machine: PositionMachine,
     game_record: GameRecord,
     entry_id: str,
     *,
@@ -405,13 +409,13 @@ def register_hit(
     )
 
 
-def format_paid_pools(machine: Machine, game_record: GameRecord) -> str:
+def format_paid_pools(machine: PositionMachine, game_record: GameRecord) -> str:
     """Return the ids of the progressive levels that a game's hand-pay pays, separated by commas; empty if none."""
     return ", ".join(hit.pool_id for hit in list_game_hits(machine, game_record) if hit.amount_cents)
 
 
 def build_hit_reversal(
-    machine: Machine, game_record: GameRecord
+    machine: PositionMachine, game_record: GameRecord
 ) -> tuple[tuple[Transfer, ...], dict[str, object]]:
     """Return the transfers and the state changes that reverse the progressive hits of a void game.
 
@@ -440,7 +444,7 @@ def build_hit_reversal(
     }
 
 
-def must_attendant_pay_award(machine: Machine, game_record: GameRecord) -> bool:
+def must_attendant_pay_award(machine: PositionMachine, game_record: GameRecord) -> bool:
     """Return whether an attendant must pay the game because of one of its progressive hits.
 
     That is so if the hit reaches the profile's limit for hand-pays, or if its controller has not answered.
@@ -454,7 +458,7 @@ def must_attendant_pay_award(machine: Machine, game_record: GameRecord) -> bool:
 
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("levels_are_up")
-def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
+def levels_show_payable_amounts(machine: PositionMachine, _: Event) -> bool:
     """Return whether every level that the bet plays for has the status up, so that its shown amount would be paid."""
     return all(
         read_displayed_amount(machine, pool).status is LevelStatus.UP
@@ -463,7 +467,7 @@ def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
 
 
 @refusal_code("are_awards_locked")
-def no_claim_or_mystery_is_pending(machine: Machine, _: Event) -> bool:
+def no_claim_or_mystery_is_pending(machine: PositionMachine, _: Event) -> bool:
     """Return whether the open game waits for neither the amount of a hit nor a mystery result; False without a game."""
     game_record = find_open_game(machine)
     if game_record is None or any(hit.amount_cents is None for hit in list_game_hits(machine, game_record)):
@@ -473,7 +477,7 @@ def no_claim_or_mystery_is_pending(machine: Machine, _: Event) -> bool:
     ) == game_record.play_id or not list_undecided_levels(machine, game_record)
 
 
-def list_undecided_levels(machine: Machine, game_record: GameRecord) -> tuple[str, ...]:
+def list_undecided_levels(machine: PositionMachine, game_record: GameRecord) -> tuple[str, ...]:
     """Return the ids of the controller's mystery levels for which it is not known yet whether the game has won."""
     link = machine.component(LevelAmountSources).link
     return tuple(
@@ -487,7 +491,7 @@ def list_undecided_levels(machine: Machine, game_record: GameRecord) -> tuple[st
     )
 
 
-def end_game_after_award(machine: Machine, _: Event) -> Event:
+def end_game_after_award(machine: PositionMachine, _: Event) -> Event:
     """Return the event that ends the open game, once the amounts of its progressive hits are locked."""
     return Event(
         EventType.OUTCOME_SHOWN, OutcomeShown(play_id=machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD))
@@ -495,13 +499,13 @@ def end_game_after_award(machine: Machine, _: Event) -> Event:
 
 
 @refusal_code("attendant_may_settle")
-def attendant_may_settle_unanswered_hit(machine: Machine, _: Event) -> bool:
+def attendant_may_settle_unanswered_hit(machine: PositionMachine, _: Event) -> bool:
     """Return whether the profile lets an attendant settle a hit as displayed if the controller does not reply."""
     return machine.profile.progressives.unconfirmed_win_treatment == "hand"
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def start_awaiting_award(machine: Machine, _: Event) -> None:
+def start_awaiting_award(machine: PositionMachine, _: Event) -> None:
     """Record that the open game, whose outcome was shown, waits for the amount of a hit or for a mystery result."""
     game_record = find_open_game(machine)
     machine.post(
@@ -510,7 +514,7 @@ def start_awaiting_award(machine: Machine, _: Event) -> None:
     )
 
 
-def record_award(machine: Machine, event: Event) -> None:
+def record_award(machine: PositionMachine, event: Event) -> None:
     """Record the amount that the controller has locked for a claim. A repeated message changes nothing.
 
     If the amount is not credible, it is held for a ruling by two people. If the claim is unknown, already
@@ -557,7 +561,7 @@ def record_award(machine: Machine, event: Event) -> None:
         )
 
 
-def close_claim(machine: Machine, event: Event) -> None:
+def close_claim(machine: PositionMachine, event: Event) -> None:
     """Close a progressive claim whose payment the controller has recorded."""
     claim_id = event.read_payload(ProgressiveClaimClosed).claim_id
     key = f"{ProgressiveKey.CLAIM}{claim_id}"
@@ -566,7 +570,7 @@ def close_claim(machine: Machine, event: Event) -> None:
         machine.post(CLAIM_CLOSED, ClaimClosed(claim_id=claim_id, **asdict(claim)), state={key: None})
 
 
-def settle_unanswered_claim(machine: Machine, event: Event) -> None:
+def settle_unanswered_claim(machine: PositionMachine, event: Event) -> None:
     """Settle the open game's hits whose controller has not replied, at the amount that the machine displayed.
 
     A mystery result that is not known yet is no longer waited for. An attendant has decided this; the journal names
@@ -606,7 +610,7 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
         machine.notice = Notice(code="progressive_undecided", severity="warning")
 
 
-def iter_notices(machine: Machine) -> Iterator[Notice]:
+def iter_notices(machine: PositionMachine) -> Iterator[Notice]:
     """Yield a notice if the open game waits for the amount of a progressive hit, or for a mystery result."""
     if machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is not None:
         game_record = find_open_game(machine)

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from egm.features.memory_clear.records import find_earlier_commitment
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import raise_fault
 from egm.progressive.display import LevelAmountSources
@@ -37,7 +37,7 @@ DECISION_DECLINE: Final = "decline"
 
 
 # ------------------------------------------------------------------------------------ verification of reports
-def find_received_commitment(machine: Machine, level_id: str, prize_number: int) -> str | None:
+def find_received_commitment(machine: PositionMachine, level_id: str, prize_number: int) -> str | None:
     """Return the first received commitment to mystery prize ``prize_number`` of a level; None if none was received."""
     first_commitment = None
     for entry in machine.journal.entries(PRIZE_COMMITTED.kind, newest_first=True):
@@ -51,7 +51,7 @@ def find_received_commitment(machine: Machine, level_id: str, prize_number: int)
     return find_earlier_commitment(machine.journal, level_id, prize_number) or first_commitment
 
 
-def find_reason_to_doubt_prize(machine: Machine, level_id: str, prize: WonPrize) -> str:
+def find_reason_to_doubt_prize(machine: PositionMachine, level_id: str, prize: WonPrize) -> str:
     """Return why a reported mystery prize cannot be verified; empty if it is verified."""
     trigger, pool = prize.trigger, machine.component(ProgressivePools).pool_by_id.get(level_id)
     commitment = find_received_commitment(machine, level_id, trigger.prize_number)
@@ -78,7 +78,7 @@ def _find_reason_to_doubt_terms(pool: ProgressivePool, prize: WonPrize) -> str:
     return ""
 
 
-def find_reason_to_doubt_award(machine: Machine, claim: ClaimRecord, amount_cents: int) -> str:
+def find_reason_to_doubt_award(machine: PositionMachine, claim: ClaimRecord, amount_cents: int) -> str:
     """Return why the amount that the controller awards for a hit is not credible; empty if it is credible.
 
     It may not be below the level's base or above its ceiling. Nor can it exceed what the level showed at the hit or
@@ -100,7 +100,7 @@ def find_reason_to_doubt_award(machine: Machine, claim: ClaimRecord, amount_cent
     return ""
 
 
-def _find_shown_cents(machine: Machine, pool: ProgressivePool) -> int:
+def _find_shown_cents(machine: PositionMachine, pool: ProgressivePool) -> int:
     """Return the amount that a linked level shows now; 0 if there is no link."""
     return (
         0
@@ -110,7 +110,7 @@ def _find_shown_cents(machine: Machine, pool: ProgressivePool) -> int:
 
 
 # ---------------------------------------------------------------------------------------------- held prizes
-def hold_prize(machine: Machine, claim_id: str, held_prize: HeldPrize) -> None:
+def hold_prize(machine: PositionMachine, claim_id: str, held_prize: HeldPrize) -> None:
     """Store a reported prize that cannot be verified, lock the machine, and call two people to rule on it.
 
     A repeated report only calls them again.
@@ -122,19 +122,19 @@ def hold_prize(machine: Machine, claim_id: str, held_prize: HeldPrize) -> None:
         raise_fault(machine, HELD_PRIZE_FAULT, detail=held_prize.reason)
 
 
-def is_prize_held(machine: Machine, claim_id: str) -> bool:
+def is_prize_held(machine: PositionMachine, claim_id: str) -> bool:
     """Return whether a progressive claim is held until persons have ruled on it."""
     return claim_id in list_held_prizes(machine)
 
 
-def list_held_prizes(machine: Machine) -> dict[str, HeldPrize]:
+def list_held_prizes(machine: PositionMachine) -> dict[str, HeldPrize]:
     """Return the prizes that are held for a ruling, by the id of their claim."""
     held_prizes = machine.memory.read_all(HeldPrize, ProgressiveKey.HELD_PRIZE)
     return {claim_id: prize for claim_id, prize in held_prizes.items() if prize.ruling is None}
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
-def _list_unanswerable_claims(machine: Machine) -> list[str]:
+def _list_unanswerable_claims(machine: PositionMachine) -> list[str]:
     """Return the ids of the open claims on which staff may rule without a reply of the controller.
 
     They are the claims without a locked amount to levels that are no longer in the cabinet file, and those of
@@ -154,13 +154,13 @@ def _list_unanswerable_claims(machine: Machine) -> list[str]:
 
 
 @refusal_code("prize_is_held")
-def held_prize_can_be_ruled_on(machine: Machine, _: Event) -> bool:
+def held_prize_can_be_ruled_on(machine: PositionMachine, _: Event) -> bool:
     """Return whether a prize is held for a ruling, or staff may rule on an open claim without the controller."""
     return bool(list_held_prizes(machine) or _list_unanswerable_claims(machine))
 
 
 @refusal_code("stated_amount_is_payable")
-def ruling_on_prize_can_be_carried_out(machine: Machine, event: Event) -> bool:
+def ruling_on_prize_can_be_carried_out(machine: PositionMachine, event: Event) -> bool:
     """Return whether the form's ruling can be carried out.
 
     It can if it declines the prize, or if the controller has reported a payable amount. A claim that no
@@ -169,7 +169,7 @@ def ruling_on_prize_can_be_carried_out(machine: Machine, event: Event) -> bool:
     return event.read_payload(HeldPrizeRulingForm).decision != DECISION_PAY or bool(list_held_prizes(machine))
 
 
-def prize_ruling_is_complete(_: Machine, event: Event) -> bool:
+def prize_ruling_is_complete(_: PositionMachine, event: Event) -> bool:
     """Return whether the form that rules on a progressive prize states a decision and a reason."""
     return are_texts_filled_in(
         event.read_payload(HeldPrizeRulingForm).decision, event.read_payload(HeldPrizeRulingForm).reason
@@ -183,7 +183,7 @@ def _read_prize_decision(event: Event) -> Literal["pay", "decline"]:
     )
 
 
-def rule_on_prize(machine: Machine, event: Event) -> None:
+def rule_on_prize(machine: PositionMachine, event: Event) -> None:
     """Apply the ruling of two people on the first held prize: it is paid by hand, or declined.
 
     If no prize is held, it is the ruling on the first open claim on which staff may rule without the
@@ -226,7 +226,7 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
 
 
 def record_commitment_or_get_error(
-    machine: Machine, level_id: str, prize_number: int, commitment: str
+    machine: PositionMachine, level_id: str, prize_number: int, commitment: str
 ) -> str:
     """Record the commitment to a mystery prize's secret amount when it is first received.
 
@@ -251,13 +251,13 @@ def record_commitment_or_get_error(
     )
 
 
-def is_prize_recorded(machine: Machine, prize: WonPrize) -> bool:
+def is_prize_recorded(machine: PositionMachine, prize: WonPrize) -> bool:
     """Return whether the machine has recorded a reported mystery prize: as paid, held, returned or not its own."""
     is_held = machine.journal.state(f"{ProgressiveKey.HELD_PRIZE}{prize.claim_id}") is not None
     return is_held or is_prize_report_closed(machine, prize)
 
 
-def is_prize_report_closed(machine: Machine, prize: WonPrize) -> bool:
+def is_prize_report_closed(machine: PositionMachine, prize: WonPrize) -> bool:
     """Return whether a journal entry closes the report of a mystery prize: as paid, returned or not this machine's."""
     entry_ids = build_prize_entry_id(prize.claim_id), build_foreign_prize_entry_id(prize)
     return any(machine.journal.has_entry(entry_id) for entry_id in entry_ids)

@@ -6,7 +6,7 @@ progress, which the rule's guards check.
 """
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.progressive import posting
@@ -18,7 +18,7 @@ from egm.progressive.pools import ProgressivePools
 
 
 @refusal_code("level_may_move")
-def level_can_be_moved(machine: Machine, event: Event) -> bool:
+def level_can_be_moved(machine: PositionMachine, event: Event) -> bool:
     """Return whether staff may move the money of the form's source level to its target level.
 
     The source must hold money, and no installed game may still play for it; a game must play for the target.
@@ -34,7 +34,7 @@ def level_can_be_moved(machine: Machine, event: Event) -> bool:
     )
 
 
-def move_level(machine: Machine, event: Event) -> None:
+def move_level(machine: PositionMachine, event: Event) -> None:
     """Move everything that a progressive level holds, including fractions of a cent, to another level."""
     form = event.read_payload(LevelMoveForm)
     source_id, target_id = form.source, form.target

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import ProgressiveView
 from egm.progressive.bet import find_current_bet
 from egm.progressive.display import DisplayedAmount, LevelAmountSources, LevelStatus
@@ -13,13 +13,13 @@ from egm.progressive.level import Level
 from egm.progressive.pools import LevelKeeper, ProgressivePool, ProgressivePools
 
 
-def read_own_level(machine: Machine, pool_id: str) -> Level | None:
+def read_own_level(machine: PositionMachine, pool_id: str) -> Level | None:
     """Return the state of a level that this machine manages, or managed earlier; None if it was never opened."""
     stored_level = machine.journal.state(f"{ProgressiveKey.OWN_LEVEL}{pool_id}")
     return None if stored_level is None else Level.from_json(stored_level)
 
 
-def read_displayed_amount(machine: Machine, pool: ProgressivePool) -> DisplayedAmount:
+def read_displayed_amount(machine: PositionMachine, pool: ProgressivePool) -> DisplayedAmount:
     """Return the amount that a progressive level shows now; its status is down if its source is not connected."""
     if pool.is_own:
         level = read_own_level(machine, pool.id)
@@ -33,13 +33,13 @@ def read_displayed_amount(machine: Machine, pool: ProgressivePool) -> DisplayedA
     return DisplayedAmount(0, LevelStatus.DOWN) if display is None else display.find_displayed_amount(pool.id)
 
 
-def list_levels_of_bet_in_force(machine: Machine) -> tuple[ProgressivePool, ...]:
+def list_levels_of_bet_in_force(machine: PositionMachine) -> tuple[ProgressivePool, ...]:
     """Return the progressive levels that the bet in force plays for; empty without a bet."""
     bet = find_current_bet(machine)
     return () if bet is None else bet.progressive_pools
 
 
-def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
+def build_level_views(machine: PositionMachine) -> tuple[ProgressiveView, ...]:
     """Return the progressive levels of the selected bet and of all side bets of its table, for the screen.
 
     A side bet's level must be visible at the table even if no bet plays for it (Québec by-law, ss.21.2, 67.21).
@@ -54,7 +54,7 @@ def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
     return tuple(_build_view(machine, pool) for pool in pools.values())
 
 
-def read_all_displayed_amounts(machine: Machine) -> dict[str, DisplayedAmount]:
+def read_all_displayed_amounts(machine: PositionMachine) -> dict[str, DisplayedAmount]:
     """Return the displayed amount of every progressive level of this machine, by the level's id.
 
     Levels that the current bet does not play for are included.
@@ -65,7 +65,7 @@ def read_all_displayed_amounts(machine: Machine) -> dict[str, DisplayedAmount]:
     }
 
 
-def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
+def iter_level_metrics(machine: PositionMachine) -> Iterator[Metric]:
     """Yield the metrics of every progressive level of the machine."""
     amount_metric = GaugeMetricFamily(
         "egm_progressive_level_cents", "What a progressive level shows.", labels=("level",)
@@ -79,7 +79,7 @@ def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
     yield from (amount_metric, up_metric)
 
 
-def _build_view(machine: Machine, pool: ProgressivePool) -> ProgressiveView:
+def _build_view(machine: PositionMachine, pool: ProgressivePool) -> ProgressiveView:
     """Return a progressive level as the screen displays it."""
     amount = read_displayed_amount(machine, pool)
     return ProgressiveView(

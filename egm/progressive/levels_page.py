@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageRow, PageTable, PageText
 from egm.people import Permission
 from egm.progressive.entries import LevelHitRegistered
@@ -32,7 +32,7 @@ from egm.staff.service.pages import TablesPage
 _HITS_READ_MAX: Final = 1000
 
 
-def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
+def build_level_tables(machine: PositionMachine) -> tuple[PageTable, ...]:
     """Return the tables of the page: one for each level; then, for each level that was hit here, its last hits.
 
     This machine's own levels come first, including closed ones; then those of a controller or host.
@@ -57,7 +57,7 @@ def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
     )
 
 
-def _iter_hit_tables(machine: Machine) -> Iterable[PageTable]:
+def _iter_hit_tables(machine: PositionMachine) -> Iterable[PageTable]:
     """Yield a table of the last hits of each progressive level that was hit here, newest first (D-18)."""
     hits_by_pool = read_last_hits(machine.journal, machine.entry_declarations, _HITS_READ_MAX)
     for pool_id, entries in hits_by_pool.items():
@@ -83,7 +83,7 @@ def _iter_hit_tables(machine: Machine) -> Iterable[PageTable]:
         )
 
 
-def _build_title(machine: Machine, pool_id: str) -> PageText:
+def _build_title(machine: PositionMachine, pool_id: str) -> PageText:
     """Return the title of a progressive level's table: its name and id; or that the level is no longer configured."""
     configured_pool = machine.component(ProgressivePools).pool_by_id.get(pool_id)
     if configured_pool is None:
@@ -111,7 +111,7 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | PageText, PageText]]:
     yield "levels.paid", build_money_text(level.paid_cents)
 
 
-def _iter_linked_rows(machine: Machine, pool_id: str) -> Iterable[tuple[str | PageText, PageText]]:
+def _iter_linked_rows(machine: PositionMachine, pool_id: str) -> Iterable[tuple[str | PageText, PageText]]:
     """Yield the rows of a controller's or host's level: its amount, and the counts of this machine's contributions."""
     displayed_amount = read_displayed_amount(machine, machine.component(ProgressivePools).pool_by_id[pool_id])
     progress = find_link_progress(machine, pool_id)

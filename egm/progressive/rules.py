@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.kernel.events import EventType, NextState, State
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import (
     STATES_AFTER_BOOT,
@@ -45,7 +45,7 @@ from egm.staff.service.effects import (
 #: The state in which a game waits for its award.
 _AWAITING_AWARD_STATE: Final = single_state(State.AWAITING_AWARD)
 
-PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
+PROGRESSIVE_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     Rule(EventType.PROGRESSIVE_CLAIM_CLOSED, STATES_AFTER_BOOT, (), (close_claim,)),
     Rule(EventType.PROGRESSIVE_AMOUNTS_CHANGED, STATES_AFTER_BOOT),  # nothing to record, only to show
     Rule(

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from egm.clock import NANOSECONDS_PER_SECOND
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.play.events import ChoiceRequest
 from egm.play.records.game_record import GameRecord
@@ -174,14 +174,14 @@ def _decide_if_overdue(tables: SharedTables, turn_key: str, open_turns: list[_Op
     apply_recorded_steps(tables)
 
 
-def _find_time_to_act(machine: Machine, game_record: GameRecord) -> TimeToAct:
+def _find_time_to_act(machine: PositionMachine, game_record: GameRecord) -> TimeToAct:
     """Return the time for a decision, and the time bank, that the rules of the open game give a player."""
     installed_game = machine.games.get(game_record.game_reference.id)
     return TimeToAct() if installed_game is None else installed_game.rules.time_to_act
 
 
 def _start_time_bank(
-    tables: SharedTables, turn: PendingTurn, machine: Machine, game_record: GameRecord
+    tables: SharedTables, turn: PendingTurn, machine: PositionMachine, game_record: GameRecord
 ) -> bool:
     """Extend the time for an overdue decision by what is left of the player's time bank.
 
@@ -250,7 +250,7 @@ def _build_turn_key(game_record: GameRecord) -> str:
     return game_record.play_id if game_record.wager.seat is None else game_record.round_id
 
 
-def _is_blocking_other_seats(machine: Machine, game_record: GameRecord) -> bool:
+def _is_blocking_other_seats(machine: PositionMachine, game_record: GameRecord) -> bool:
     """Return whether other seats must wait until the pending decision of this game is made."""
     installed_game = machine.games.get(game_record.game_reference.id)
     return game_record.wager.seat is not None or (
@@ -280,7 +280,7 @@ def _find_pending_decision(seated_position: SeatedPosition) -> tuple[GameRecord,
     return game_record, decision
 
 
-def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
+def iter_turn_notices(machine: PositionMachine) -> Iterator[Notice]:
     """Yield the notice about the pending decision at a shared table.
 
     It says how long the player has to choose, or which seat must decide. If the round was declared void, it

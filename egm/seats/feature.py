@@ -8,7 +8,7 @@ from typing import Final
 from egm.kernel.entries import list_entries
 from egm.kernel.events import EmptyPayload, Event, EventType, NextState, State
 from egm.kernel.feature import Feature
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice, Snapshot
 from egm.kernel.rules import REPORT_REFUSAL, DerivedState, Rule
 from egm.kernel.services import BackgroundService, MachineContext
@@ -37,7 +37,7 @@ from egm.seats.wheel import deliver_spin_number, iter_wheel_notices
 #: The state in which a betting period is open.
 _BETTING_STATE: Final = single_state(State.BETTING)
 
-SEATS_RULES: Final[tuple[Rule[Machine], ...]] = (
+SEATS_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     Rule(
         EventType.PLAY,
         single_state(State.IDLE),
@@ -118,7 +118,7 @@ def create_betting_clock(context: MachineContext) -> Iterable[BackgroundService]
     )
 
 
-def iter_notices(machine: Machine) -> Iterator[Notice]:
+def iter_notices(machine: PositionMachine) -> Iterator[Notice]:
     """Yield the notices of a shared table: wheel, turns, missed rounds, and the time left for bets."""
     yield from iter_wheel_notices(machine)
     yield from iter_turn_notices(machine)

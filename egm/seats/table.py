@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from egm.clock import NANOSECONDS_PER_SECOND
 from egm.devices.interface import WheelPhaseReported
 from egm.kernel.events import Event, EventName
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.play.records.games import GameInProgress, find_open_game
@@ -50,7 +50,7 @@ def _return_true() -> bool:
 class SeatedPosition:
     """A player position at the shared tables."""
 
-    machine: Machine
+    machine: PositionMachine
     submit_event: Callable[[Event], None]
     game_digest: str = ""
     """The digest of the definition of the game on which the position has placed bets; empty without bets."""
@@ -108,7 +108,7 @@ class PendingTurn:
             self.deadline_ns += extension_ns
             self.extended_ns += extension_ns
 
-    def compute_seconds_left(self, machine: Machine) -> int:
+    def compute_seconds_left(self, machine: PositionMachine) -> int:
         """Return the seconds left for the decision, rounded up."""
         return _compute_seconds_until(self.deadline_ns, machine)
 
@@ -139,7 +139,7 @@ class SharedTables:
 
     def register_position(
         self,
-        machine: Machine,
+        machine: PositionMachine,
         submit_event: Callable[[Event], None],
         can_start_game: Callable[[], bool] = _return_true,
         has_screen: Callable[[], bool] = _return_true,
@@ -169,7 +169,7 @@ class SharedTables:
             return None
         return _compute_seconds_until(deadline_ns, seated_position.machine)
 
-    def place_bets(self, machine: Machine, game_digest: str, betting_seconds: int | None) -> None:
+    def place_bets(self, machine: PositionMachine, game_digest: str, betting_seconds: int | None) -> None:
         """Record that a position has placed its bets on a game; the first bets open the game's betting period.
 
         ``betting_seconds`` is the length of the period; None if the ball of a real wheel ends it.
@@ -180,7 +180,7 @@ class SharedTables:
                 game_digest, machine.clock.monotonic_ns() + betting_seconds * NANOSECONDS_PER_SECOND
             )
 
-    def remove_bets(self, machine: Machine) -> None:
+    def remove_bets(self, machine: PositionMachine) -> None:
         """Record that a position has withdrawn its bets.
 
         If no position has bets on the game any more, the betting period ends.
@@ -289,7 +289,7 @@ def _get_position_number(seated_position: SeatedPosition) -> int:
     return seated_position.machine.position.number
 
 
-def _has_bets_in_round(machine: Machine, game_digest: str) -> bool:
+def _has_bets_in_round(machine: PositionMachine, game_digest: str) -> bool:
     """Return whether the starting round decides standing bets of this position."""
     table_record = read_table(machine, game_digest)
     selected_game = machine.games.get(machine.selection.game_id)
@@ -302,7 +302,7 @@ def _has_bets_in_round(machine: Machine, game_digest: str) -> bool:
     )
 
 
-def _is_position_delaying_next_round(machine: Machine, game_digest: str) -> bool:
+def _is_position_delaying_next_round(machine: PositionMachine, game_digest: str) -> bool:
     """Return whether the game's next round must wait until this position has decided, or has shown the result."""
     game_record = find_open_game(machine)
     if (
@@ -388,7 +388,7 @@ def _can_take_part(seated_position: SeatedPosition) -> bool:
 
 
 def _find_round_refusal(
-    machine: Machine, game_digest: str, assignments: Mapping[int, SeatAssignment]
+    machine: PositionMachine, game_digest: str, assignments: Mapping[int, SeatAssignment]
 ) -> Notice | None:
     """Return why a game's rules refuse a round with these seats and wagers, or None if it can be played.
 
@@ -407,19 +407,19 @@ def _find_round_refusal(
     return next((refusal for refusal in refusals if refusal is not None), None)
 
 
-def find_selected_game_digest(machine: Machine) -> str:
+def find_selected_game_digest(machine: PositionMachine) -> str:
     """Return the digest of the game selected at the position, or an empty string."""
     game = machine.games.get(machine.selection.game_id)
     return "" if game is None else game.digest
 
 
-def is_betting_closed_by_wheel(machine: Machine) -> bool:
+def is_betting_closed_by_wheel(machine: PositionMachine) -> bool:
     """Return whether a real wheel decides the selected game, so that betting closes when its ball is about to fall."""
     game = machine.games.get(machine.selection.game_id)
     return game is not None and game.rules.is_decided_by_wheel
 
 
-def find_betting_seconds(machine: Machine) -> int | None:
+def find_betting_seconds(machine: PositionMachine) -> int | None:
     """Return the length of the selected game's betting period in seconds; None if it has no period of fixed length.
 
     That is so if each position plays the game alone, or if a real wheel closes betting.
@@ -438,26 +438,26 @@ def find_betting_seconds(machine: Machine) -> int | None:
     )
 
 
-def is_playing_missed_bets_alone(machine: Machine) -> bool:
+def is_playing_missed_bets_alone(machine: PositionMachine) -> bool:
     """Return whether this position must play its standing bets alone first, because they missed a shared round."""
     return machine.position.position_count > 1 and not can_join_shared_round(
         machine, find_selected_game_digest(machine)
     )
 
 
-def has_placed_bets(machine: Machine) -> bool:
+def has_placed_bets(machine: PositionMachine) -> bool:
     """Return whether this position has placed bets in an open betting period."""
     tables = machine.find_installed(SharedTables)
     seated_position = None if tables is None else tables.position_by_number.get(machine.position.number)
     return seated_position is not None and bool(seated_position.game_digest)
 
 
-def _compute_seconds_until(due_ns: int, machine: Machine) -> int:
+def _compute_seconds_until(due_ns: int, machine: PositionMachine) -> int:
     """Return the seconds until the monotonic time ``due_ns``, rounded up."""
     return max(0, -(-(due_ns - machine.clock.monotonic_ns()) // NANOSECONDS_PER_SECOND))
 
 
-def compute_betting_seconds_left(machine: Machine) -> int | None:
+def compute_betting_seconds_left(machine: PositionMachine) -> int | None:
     """Return the seconds left in the selected game's betting period, or None if it is not open."""
     tables = machine.find_installed(SharedTables)
     return (
@@ -469,12 +469,12 @@ def compute_betting_seconds_left(machine: Machine) -> int | None:
 
 # ---------------------------------------------------------------------------------- guards, effects
 @refusal_code("plays_in_common")
-def selected_game_has_shared_rounds(machine: Machine, _: Event) -> bool:
+def selected_game_has_shared_rounds(machine: PositionMachine, _: Event) -> bool:
     """Return whether the selected game is played in rounds with other positions, or decided by a real wheel."""
     return is_betting_closed_by_wheel(machine) or find_betting_seconds(machine) is not None
 
 
-def join_betting_period(machine: Machine, _: Event) -> None:
+def join_betting_period(machine: PositionMachine, _: Event) -> None:
     """Place this position's bets for the table's next round; they are staked when betting closes."""
     bet = find_current_bet(machine)
     if bet is not None:
@@ -482,12 +482,12 @@ def join_betting_period(machine: Machine, _: Event) -> None:
 
 
 @refusal_code("has_a_place")
-def position_has_seat(machine: Machine, _: Event) -> bool:
+def position_has_seat(machine: PositionMachine, _: Event) -> bool:
     """Return whether this position takes part in the round that is being started."""
     return machine.component(PositionRounds).starting_round is not None
 
 
-def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
+def notify_bets_not_accepted(machine: PositionMachine, _: Event) -> None:
     """Show a notice that the bets were not accepted when betting closed, and that nothing was staked.
 
     A position that placed no new bets gets no notice.
@@ -497,7 +497,7 @@ def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
     machine.notice = machine.component(SharedTables).last_refusal_notice or _BETS_NOT_ACCEPTED_NOTICE
 
 
-def withdraw_bets(machine: Machine, event: Event) -> Event:
+def withdraw_bets(machine: PositionMachine, event: Event) -> Event:
     """Withdraw this position's bets from the betting period, and return the submitted event, to be processed next."""
     machine.component(SharedTables).remove_bets(machine)
     return event

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from egm.devices.interface import DeviceEvent, LineLost, WheelPhase, WheelPhaseReported
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.play.events import ChoiceRequest
 from egm.play.keys import WheelKey
@@ -31,7 +31,7 @@ from egm.seats.entries import (
 from egm.seats.table import SeatedPosition, SharedTables, has_placed_bets, is_betting_closed_by_wheel
 
 
-def process_wheel_report(machine: Machine, report: DeviceEvent) -> None:
+def process_wheel_report(machine: PositionMachine, report: DeviceEvent) -> None:
     """Process a device report if it concerns the real wheel; ``machine`` is any of the positions."""
     last_report = machine.component(SharedTables).last_wheel_report
     if isinstance(report, WheelPhaseReported):
@@ -40,7 +40,7 @@ def process_wheel_report(machine: Machine, report: DeviceEvent) -> None:
         record_lost_spin_as_missed(machine)
 
 
-def process_wheel_phase(machine: Machine, report: WheelPhaseReported) -> None:
+def process_wheel_phase(machine: PositionMachine, report: WheelPhaseReported) -> None:
     """Process a new phase of the real wheel: close betting, record the spin's number, or record it as missed."""
     tables = machine.component(SharedTables)
     record_spin_before_restart_as_missed(machine)
@@ -63,7 +63,7 @@ def process_wheel_phase(machine: Machine, report: WheelPhaseReported) -> None:
         _close_betting(machine, tables, report.spin)
 
 
-def record_lost_spin_as_missed(machine: Machine) -> None:
+def record_lost_spin_as_missed(machine: PositionMachine) -> None:
     """Record the number of the current spin as missed, because the line to the wheel is lost.
 
     The next report may be about another spin.
@@ -73,7 +73,7 @@ def record_lost_spin_as_missed(machine: Machine) -> None:
     machine.component(SharedTables).last_wheel_report = None
 
 
-def record_spin_before_restart_as_missed(machine: Machine) -> None:
+def record_spin_before_restart_as_missed(machine: PositionMachine) -> None:
     """Record the number of a spin launched before the last restart as missed, if it was not recorded before.
 
     The wheel may have reported it while the machine was off.
@@ -83,7 +83,7 @@ def record_spin_before_restart_as_missed(machine: Machine) -> None:
         _record_missed_spin(machine, spin, "restart")
 
 
-def find_expected_spin(machine: Machine) -> WheelSpin | None:
+def find_expected_spin(machine: PositionMachine) -> WheelSpin | None:
     """Return the wheel's spin whose number is still expected, or None."""
     spin = read_last_spin(machine)
     return spin if spin is not None and spin.is_awaited else None
@@ -114,7 +114,7 @@ def _was_number_reported(previous_report: WheelPhaseReported | None, report: Whe
     )
 
 
-def _record_missed_spin(machine: Machine, spin: WheelSpin, missed_reason: MissedSpinReason) -> None:
+def _record_missed_spin(machine: PositionMachine, spin: WheelSpin, missed_reason: MissedSpinReason) -> None:
     """Record that the number of a spin was missed, for ``missed_reason``, and that the spin decides no game."""
     machine.post(
         WHEEL_NUMBER_MISSED,
@@ -126,7 +126,7 @@ def _record_missed_spin(machine: Machine, spin: WheelSpin, missed_reason: Missed
     )
 
 
-def _close_betting(machine: Machine, tables: SharedTables, wheel_counter: int) -> None:
+def _close_betting(machine: PositionMachine, tables: SharedTables, wheel_counter: int) -> None:
     """Close betting on each game that the wheel decides, and record the spin; do nothing if there are no bets."""
     game_digests = {
         seated_position.game_digest
@@ -162,7 +162,7 @@ def _close_betting(machine: Machine, tables: SharedTables, wheel_counter: int) -
         tables.close_betting(game_digest, spin_record.round_id)
 
 
-def deliver_spin_number(machine: Machine) -> None:
+def deliver_spin_number(machine: PositionMachine) -> None:
     """Give the recorded number of the wheel's spin to every game that waits for it.
 
     A spin launched before the last restart is first recorded as missed.
@@ -187,7 +187,7 @@ def _is_game_in_memory(seated_position: SeatedPosition) -> bool:
     return seated_position.machine.component(GameInProgress).stepped_game is not None
 
 
-def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:
+def iter_wheel_notices(machine: PositionMachine) -> Iterator[Notice]:
     """Yield the notices that say what the game at a wheel table waits for."""
     tables = machine.find_installed(SharedTables)
     if tables is None:

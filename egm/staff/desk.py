@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageText, ServicePage
 from egm.money.keys import MoneyKey
 from egm.people import Permission, Person
@@ -87,11 +87,11 @@ class MenuPage(Protocol):
         """Return the values entered on this page so far, which are lost when the page is left; empty if none were."""
         return {}
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the content of the page now; the service desk adds the page id, the person and a notice."""
         ...
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:
         """Return the result of a touch or input: which page to open, stay at or leave, or which event to submit.
 
         ``action`` is the touched action of the page; ``text`` is what was entered in the page's prompt.
@@ -161,7 +161,7 @@ class ServiceDesk:
         """Return whether ``page_id`` is the id of the open page; a late touch may have the id of an earlier page."""
         return self.is_open and page_id == self._page_id
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> Event | CloseMenu | None:
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> Event | CloseMenu | None:
         """Process a touch or input on the open service page; return what the caller must do.
 
         The result is an event to submit, :class:`CloseMenu` if the menu is to be closed, or None if nothing
@@ -200,7 +200,7 @@ class ServiceDesk:
         """Return whether leaving ``pages`` would lose form entries, and the person has not been warned of it."""
         return not self._has_warned_about_loss and any(page.entered_values for page in pages)
 
-    def build_page(self, machine: Machine) -> ServicePage | None:
+    def build_page(self, machine: PositionMachine) -> ServicePage | None:
         """Return the open page of the service menu, or None if the menu is closed."""
         if not self.open_pages:
             return None
@@ -240,7 +240,7 @@ class ServiceDesk:
         self._notice, self._notice_severity = notice, severity
 
 
-def find_key_permission(machine: Machine) -> Permission:
+def find_key_permission(machine: PositionMachine) -> Permission:
     """Return the permission needed for what the attendant's key would do if turned now, such as clearing a tilt."""
     if machine.is_tilted:
         return Permission.CLEAR_TILTS
@@ -254,7 +254,7 @@ def find_key_permission(machine: Machine) -> Permission:
     return Permission.ANSWER_SERVICE_CALLS
 
 
-def find_actor(machine: Machine, event: Event) -> str:
+def find_actor(machine: PositionMachine, event: Event) -> str:
     """Return who caused an event: a staff number, or the name of a key switch.
 
     It is the person whom the event names, otherwise the signed-in person, otherwise the key that was turned

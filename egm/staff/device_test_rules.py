@@ -6,7 +6,7 @@ They come before all other rules, so that a test's reports never count as money.
 from typing import Final
 
 from egm.kernel.events import EventType, NextState
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import REPORT_REFUSAL, Guard, Rule
 from egm.kernel.states import STATES_AFTER_BOOT, STATES_WITH_STAFF_AT_WORK
 from egm.staff.service.device_tests import (
@@ -25,7 +25,7 @@ from egm.staff.service.device_tests import (
 from egm.staff.slips import record_slip, record_slip_failed, ticket_is_a_slip
 
 
-def build_rules(no_ticket_query_waits: Guard[Machine]) -> tuple[Rule[Machine], ...]:
+def build_rules(no_ticket_query_waits: Guard[PositionMachine]) -> tuple[Rule[PositionMachine], ...]:
     """Return the state-table rules of device tests and slips.
 
     The guard ``no_ticket_query_waits`` is supplied by the feature that queries the value of tickets.
@@ -45,7 +45,7 @@ def build_rules(no_ticket_query_waits: Guard[Machine]) -> tuple[Rule[Machine], .
 
 
 #: The rules that need no guard from another feature.
-_DEVICE_TEST_RULES: Final[tuple[Rule[Machine], ...]] = (
+_DEVICE_TEST_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     Rule(
         (EventType.BILL_ESCROWED, EventType.TICKET_ESCROWED),
         STATES_AFTER_BOOT,

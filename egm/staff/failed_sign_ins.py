@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from egm.clock import NANOSECONDS_PER_SECOND
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.running_positions import RunningPositions
 from egm.people import Person, Roster
 from egm.people.wrong_pins import WrongPin, edit_wrong_pins, normalise_staff_number
@@ -35,7 +35,9 @@ from egm.staff.keys import StaffKey
 _STAFF_NUMBER_GROUP_COUNT: Final = 1024
 
 
-def build_wrong_pins_key(machine: Machine, staff_number: str, *, is_opened_by_key: bool = True) -> str:
+def build_wrong_pins_key(
+    machine: PositionMachine, staff_number: str, *, is_opened_by_key: bool = True
+) -> str:
     """Return the storage key under which the wrong PINs of a staff number are counted.
 
     Several staff numbers share a key. ``is_opened_by_key``: whether a key switch was turned to open the menu;
@@ -46,7 +48,7 @@ def build_wrong_pins_key(machine: Machine, staff_number: str, *, is_opened_by_ke
     return f"{StaffKey.WRONG_PINS}{int.from_bytes(digest[:4]) % _STAFF_NUMBER_GROUP_COUNT}"
 
 
-def compute_lock_seconds_left(machine: Machine, wrong_pins_key: str) -> int:
+def compute_lock_seconds_left(machine: PositionMachine, wrong_pins_key: str) -> int:
     """Return how many more seconds the staff numbers counted under ``wrong_pins_key`` are locked; 0 if not.
 
     If the stored lock does not run yet at this player position, it starts now.
@@ -59,7 +61,7 @@ def compute_lock_seconds_left(machine: Machine, wrong_pins_key: str) -> int:
     return max(0, int(stored_counts["locked_seconds"]) - (now_ns - started_ns) // NANOSECONDS_PER_SECOND)
 
 
-def restart_lock_outs(machine: Machine) -> None:
+def restart_lock_outs(machine: PositionMachine) -> None:
     """At power-up, restart the lock of each staff number that was locked at power-down.
 
     It lasts for the seconds that were stored last: when the number was locked, or tried again while locked.
@@ -68,7 +70,7 @@ def restart_lock_outs(machine: Machine) -> None:
         machine.component(ServiceDesk).lock_start_ns_by_key.setdefault(key, machine.clock.monotonic_ns())
 
 
-def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
+def authenticate(machine: PositionMachine, staff_number: str, pin: str) -> Person | str:
     """Return the person whose staff number and PIN were typed, or the code of the refusal.
 
     A refused attempt is recorded here; a right PIN only if earlier wrong ones were counted, which it clears.
@@ -117,7 +119,7 @@ def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
     return "locked" if lock_seconds_after else "wrong_pin"
 
 
-def _read_stored_counts(machine: Machine, wrong_pins_key: str) -> dict[str, int]:
+def _read_stored_counts(machine: PositionMachine, wrong_pins_key: str) -> dict[str, int]:
     """Return the count of wrong PINs and the lock's seconds that are stored under ``wrong_pins_key``, by name.
 
     Records of earlier versions in another form are ignored.
@@ -131,7 +133,7 @@ def _read_stored_counts(machine: Machine, wrong_pins_key: str) -> dict[str, int]
 
 
 def _restart_lock(
-    machine: Machine, wrong_pins_key: str, wrong_pin_count: int, lock_seconds: int
+    machine: PositionMachine, wrong_pins_key: str, wrong_pin_count: int, lock_seconds: int
 ) -> dict[str, object]:
     """Start a lock of the staff numbers counted under ``wrong_pins_key``; return the state change that stores it.
 
@@ -147,7 +149,7 @@ def _restart_lock(
     return {wrong_pins_key: {"wrong": wrong_pin_count, "locked_seconds": lock_seconds}}
 
 
-def _count_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> int:
+def _count_wrong_pins_at_terminals(machine: PositionMachine, staff_number: str) -> int:
     """Return how many wrong PINs typed at terminals still count for a staff number."""
     roster_path, normalised_number = machine.component(Roster).path, normalise_staff_number(staff_number)
     if roster_path is None:
@@ -163,7 +165,7 @@ def _count_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> int:
         return 0
 
 
-def _report_wrong_pin_to_terminals(machine: Machine, staff_number: str) -> None:
+def _report_wrong_pin_to_terminals(machine: PositionMachine, staff_number: str) -> None:
     """Add a wrong PIN typed at the machine to the count that the terminals keep for its staff number."""
     roster_path = machine.component(Roster).path
     if roster_path is not None:
@@ -172,7 +174,7 @@ def _report_wrong_pin_to_terminals(machine: Machine, staff_number: str) -> None:
             wrong_pins.append(WrongPin.create_now(staff_number, display_time, was_typed_at_machine=True))
 
 
-def clear_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> None:
+def clear_wrong_pins_at_terminals(machine: PositionMachine, staff_number: str) -> None:
     """Record the terminals' wrong PINs in the journal, then remove those of a staff number from the terminals' file."""
     record_wrong_pins_of_terminals(machine)
     roster_path, normalised_number = machine.component(Roster).path, normalise_staff_number(staff_number)
@@ -183,7 +185,7 @@ def clear_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> None:
             ]
 
 
-def record_wrong_pins_of_terminals(machine: Machine) -> None:
+def record_wrong_pins_of_terminals(machine: PositionMachine) -> None:
     """Record in the journal the wrong PINs that were typed at terminals since the last call.
 
     Wrong PINs that no longer count are removed from the terminals' file.

@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.entries import list_entries
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import DerivedState, Guard
 from egm.staff import device_test_rules, entries
 from egm.staff.events import PAYLOAD_CLASS_BY_EVENT
@@ -18,7 +18,7 @@ from egm.staff.service import devices, interventions, manual_page, options, page
 from egm.staff.service.timeout import create_service_menu_timeout
 
 
-def build_device_tests_feature(no_ticket_query_waits: Guard[Machine]) -> Feature:
+def build_device_tests_feature(no_ticket_query_waits: Guard[PositionMachine]) -> Feature:
     """Return the feature of device tests; its rules come first, so that they receive reports of a device under test.
 
     ``no_ticket_query_waits``: guard that no ticket in escrow waits for validation.

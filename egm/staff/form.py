@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from egm.errors import OperatorError
 from egm.kernel.events import Event, EventName, NextState, State
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import REPORT_REFUSAL, Effect, Guard, Rule, refusal_code
 from egm.people import Permission, Roster
 from egm.staff.desk import find_actor
@@ -110,7 +110,7 @@ class Form:
     fields: tuple[FormField, ...] = ()
     person_count: int = 1
     """The number of persons who must authorise the form; the profile may require two for a permission."""
-    submission_guards: tuple[Callable[[Machine, Event], bool], ...] = ()
+    submission_guards: tuple[Callable[[PositionMachine, Event], bool], ...] = ()
     """Conditions that must hold when the form is submitted. Its page lists them at once, each as met or not met.
 
     The rule of the submitted event has the same guards, or applies only in states in which they are met. The text of
@@ -120,7 +120,7 @@ class Form:
     """The form's section of the main menu; empty: the form is opened from a page."""
     preset_values: Mapping[str, object] = field(default_factory=dict)
 
-    def count_persons_needed(self, machine: Machine) -> int:
+    def count_persons_needed(self, machine: PositionMachine) -> int:
         """Return how many persons must authorise the form under this machine's profile."""
         return max(
             self.person_count, 2 if self.permission in machine.profile.staff.two_person_permissions else 1
@@ -143,7 +143,7 @@ LOCATION_FIELD: Final = FormField(name="place")
 PLAY_ID_FIELD: Final = FormField(name="play_id", is_required=False)
 
 
-def is_authorised(machine: Machine, event: Event, permission: Permission, person_count: int) -> bool:
+def is_authorised(machine: PositionMachine, event: Event, permission: Permission, person_count: int) -> bool:
     """Return whether at least ``person_count`` persons, all with the permission, have authorised an event."""
     person_ids = event.read_payload(Authorisation).persons
     if len(set(person_ids)) < person_count:
@@ -154,12 +154,12 @@ def is_authorised(machine: Machine, event: Event, permission: Permission, person
     return all(person is not None and person.has_permission(permission) for person in authorising_people)
 
 
-def list_event_persons(machine: Machine, event: Event) -> list[str]:
+def list_event_persons(machine: PositionMachine, event: Event) -> list[str]:
     """Return who caused the event: all who authorised it by PIN or, if nobody did, the result of :func:`find_actor`."""
     return list(event.read_payload(Authorisation).persons or (find_actor(machine, event),))
 
 
-def build_ruling_details(machine: Machine, event: Event, **further_fields: Any) -> dict[str, Any]:
+def build_ruling_details(machine: PositionMachine, event: Event, **further_fields: Any) -> dict[str, Any]:
     """Return the fields of a journal record about a staff ruling: machine, location, reason, persons.
 
     The fields given as further keyword arguments are added.
@@ -178,10 +178,10 @@ def build_form_rule(
     forms: Iterable[Form],
     event: EventName | tuple[EventName, ...],
     states: frozenset[State],
-    guards: tuple[Guard[Machine], ...],
-    effect: Effect[Machine],
+    guards: tuple[Guard[PositionMachine], ...],
+    effect: Effect[PositionMachine],
     next_state: NextState = NextState.DERIVED,
-) -> Rule[Machine]:
+) -> Rule[PositionMachine]:
     """Return the state-table rule of an event that staff forms submit.
 
     The rule's first guard, ``authorised``, requires that the event comes from one of ``forms`` and is
@@ -190,7 +190,7 @@ def build_form_rule(
     form_by_id = {form.id: form for form in forms}
 
     @refusal_code("authorised")
-    def form_is_authorised(machine: Machine, event: Event) -> bool:
+    def form_is_authorised(machine: PositionMachine, event: Event) -> bool:
         """Return whether the event came from a staff form and is authorised by as many persons as the form needs."""
         form = form_by_id.get(event.read_payload(FilledForm).form_id or "")
         return (

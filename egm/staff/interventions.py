@@ -15,7 +15,7 @@ from egm.errors import InvariantError
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.records import DisablingRecord
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
@@ -59,41 +59,41 @@ DOORS_COVERED_BY_WORK: Final[Mapping[str, frozenset[str]]] = {
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def no_intervention_is_open(machine: Machine, _: Event) -> bool:
+def no_intervention_is_open(machine: PositionMachine, _: Event) -> bool:
     """Return whether no intervention is open. Only one intervention can be open at a time."""
     return machine.memory.get(StaffKey.INTERVENTION) is None
 
 
 @refusal_code("intervention_is_open")
-def named_intervention_is_open(machine: Machine, event: Event) -> bool:
+def named_intervention_is_open(machine: PositionMachine, event: Event) -> bool:
     """Return whether an intervention is open and is of the kind that the form names."""
     intervention = machine.memory.get(StaffKey.INTERVENTION)
     return intervention is not None and intervention["kind"] == event.read_payload(InterventionForm).kind
 
 
 @refusal_code("somebody_is_at_work")
-def any_intervention_is_open(machine: Machine, _: Event) -> bool:
+def any_intervention_is_open(machine: PositionMachine, _: Event) -> bool:
     """Return whether an intervention of any kind is open."""
     return machine.memory.get(StaffKey.INTERVENTION) is not None
 
 
-def base_is_in_place(machine: Machine, _: Event) -> bool:
+def base_is_in_place(machine: PositionMachine, _: Event) -> bool:
     """Return whether the machine's stand (base) is in place, not withdrawn."""
     return machine.memory.get(StaffKey.WITHDRAWN_BASE) is None
 
 
-def base_is_withdrawn(machine: Machine, _: Event) -> bool:
+def base_is_withdrawn(machine: PositionMachine, _: Event) -> bool:
     """Return whether the machine's stand (base) is withdrawn, and so can be returned."""
     return machine.memory.get(StaffKey.WITHDRAWN_BASE) is not None
 
 
-def every_door_is_closed(machine: Machine, _: Event) -> bool:
+def every_door_is_closed(machine: PositionMachine, _: Event) -> bool:
     """Return whether every door of the machine is closed."""
     return not machine.open_doors
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def open_intervention(machine: Machine, event: Event) -> None:
+def open_intervention(machine: PositionMachine, event: Event) -> None:
     """Open an intervention: record who, when, why and the meters, and hold the machine out of service.
 
     If the profile requires slips, also print an access ticket.
@@ -136,7 +136,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="intervention_announced" if must_be_read else "intervention_opened")
 
 
-def record_intervention_seen(machine: Machine, event: Event) -> None:
+def record_intervention_seen(machine: PositionMachine, event: Event) -> None:
     """Record that the monitoring system has read who is at work, so that doors may be opened.
 
     A repeated report changes nothing.
@@ -159,7 +159,7 @@ def record_intervention_seen(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="intervention_opened")
 
 
-def close_intervention(machine: Machine, event: Event) -> None:
+def close_intervention(machine: PositionMachine, event: Event) -> None:
     """Close the intervention: record what was done and the meters, and end its hold on the machine.
 
     After a collection, also store the amounts metered into the boxes, with which their counts are compared.
@@ -190,7 +190,7 @@ def close_intervention(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="intervention_closed")
 
 
-def withdraw_base(machine: Machine, event: Event) -> None:
+def withdraw_base(machine: PositionMachine, event: Event) -> None:
     """Record that the machine's stand (base) is withdrawn; its lock and key go to the main cashier (Monaco art. 20.2).
 
     Until it is returned, coins have no drop box to fall into, and the machine is out of service.
@@ -224,7 +224,7 @@ def withdraw_base(machine: Machine, event: Event) -> None:
     )
 
 
-def return_base(machine: Machine, event: Event) -> None:
+def return_base(machine: PositionMachine, event: Event) -> None:
     """Record that a stand (base) is under the machine again, with a lock and key issued by the main cashier."""
     form = event.read_payload(CabinetBaseForm)
     machine.post(
@@ -246,7 +246,7 @@ def return_base(machine: Machine, event: Event) -> None:
     )
 
 
-def is_opening_identified(machine: Machine, door: str) -> bool:
+def is_opening_identified(machine: PositionMachine, door: str) -> bool:
     """Return whether it would be known who opens the door now.
 
     True if the profile requires no declaration before doors are opened. Otherwise an intervention must be open and
@@ -264,7 +264,7 @@ def is_opening_identified(machine: Machine, door: str) -> bool:
     )
 
 
-def _list_nonzero_meters(machine: Machine) -> dict[str, int]:
+def _list_nonzero_meters(machine: PositionMachine) -> dict[str, int]:
     """Return the meters that are not zero, by name.
 
     Meters that count only since power-up, or since a door was closed, are left out.

@@ -13,7 +13,7 @@ from typing import Any, Final
 from egm.config.cabinet_file import InventoryTable
 from egm.errors import OperatorError
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageTable, PageText
 from egm.staff.entries import INVENTORY_CHANGED, InventoryChanged, InventoryEntry, InventoryGame
 from egm.staff.keys import StaffKey
@@ -46,7 +46,7 @@ _SHEET_FIELDS: Final = (
 
 
 def build_inventory_entry(
-    machine: Machine, inventory: InventoryTable, certificates: Mapping[str, Certificate | None]
+    machine: PositionMachine, inventory: InventoryTable, certificates: Mapping[str, Certificate | None]
 ) -> InventoryEntry:
     """Return the machine's inventory entry from the cabinet file and the games installed now.
 
@@ -91,7 +91,7 @@ def build_inventory_entry(
     )
 
 
-def _format_return(machine: Machine, game: Game) -> str:
+def _format_return(machine: PositionMachine, game: Game) -> str:
     """Return a game's lowest return in percent, or "" if it is unknown.
 
     Also "" for a game with a commission (the operator's share, as at poker): the inventory states the commission
@@ -106,7 +106,7 @@ def _format_return(machine: Machine, game: Game) -> str:
 
 
 def record_inventory_change(
-    machine: Machine,
+    machine: PositionMachine,
     inventory: InventoryTable,
     certificates: Mapping[str, Certificate | None] | None = None,
     *,

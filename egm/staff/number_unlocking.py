@@ -1,7 +1,7 @@
 """Unlocking of staff numbers before their lock expires (J-16)."""
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import refusal_code
 from egm.people import Roster
 from egm.staff.desk import find_actor
@@ -14,7 +14,7 @@ from egm.staff.failed_sign_ins import (
 )
 
 
-def _list_lock_keys(machine: Machine, staff_number: str) -> list[str]:
+def _list_lock_keys(machine: PositionMachine, staff_number: str) -> list[str]:
     """Return the storage keys under which a staff number is locked now.
 
     There may be two: for menus opened by a key switch, and for menus opened without one.
@@ -27,7 +27,7 @@ def _list_lock_keys(machine: Machine, staff_number: str) -> list[str]:
 
 
 @refusal_code("number_is_locked")
-def staff_number_is_locked(machine: Machine, event: Event) -> bool:
+def staff_number_is_locked(machine: PositionMachine, event: Event) -> bool:
     """Return whether the enrolled staff number in the form is locked.
 
     Without a number, return whether any is locked, so that the form is offered.
@@ -40,7 +40,7 @@ def staff_number_is_locked(machine: Machine, event: Event) -> bool:
     )
 
 
-def unlock_staff_number(machine: Machine, event: Event) -> None:
+def unlock_staff_number(machine: PositionMachine, event: Event) -> None:
     """Unlock a staff number by deleting its count of wrong PINs; the PIN itself does not change.
 
     Other staff numbers that are counted under the same storage keys are unlocked with it.

@@ -18,7 +18,7 @@ from typing import Final
 from egm.features.tournament.keys import TournamentKey
 from egm.kernel.events import Event
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import Guard, refusal_code
 from egm.money.keys import MoneyKey
@@ -77,7 +77,7 @@ AMOUNT_OPTIONS: Final[Mapping[OptionName, AmountOption]] = {
 }
 
 
-def apply_options(machine: Machine) -> None:
+def apply_options(machine: PositionMachine) -> None:
     """At start-up, offer only the games and bets that the operator's options allow.
 
     If the options would allow nothing, every game is offered. A game in progress is offered until the next
@@ -114,12 +114,12 @@ def _narrow_profile(profile: Profile, options: OperatorOptions) -> Profile:
 
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("machine_is_open")
-def main_or_logic_door_is_open(machine: Machine, _: Event) -> bool:
+def main_or_logic_door_is_open(machine: PositionMachine, _: Event) -> bool:
     """Return whether the main or the logic door is open."""
     return not _OPTION_DOORS.isdisjoint(machine.open_doors)
 
 
-def no_tournament_is_on(machine: Machine, _: Event) -> bool:
+def no_tournament_is_on(machine: PositionMachine, _: Event) -> bool:
     """Return whether the machine is not in a tournament.
 
     During a tournament the options must not change, because the terms of the tournament are published.
@@ -128,7 +128,7 @@ def no_tournament_is_on(machine: Machine, _: Event) -> bool:
 
 
 @refusal_code("nothing_is_owed")
-def no_position_is_in_use(machine: Machine, _: Event) -> bool:
+def no_position_is_in_use(machine: PositionMachine, _: Event) -> bool:
     """Return whether no player position has credit, a bet, a game, a hand-pay, a payout or uncredited paper."""
     states = machine.journal.states()
     name_by_key = {key: key.rpartition("/")[2] for key in states}  # a position's keys have the form "2/game"
@@ -144,7 +144,7 @@ def no_position_is_in_use(machine: Machine, _: Event) -> bool:
 
 
 @refusal_code("option_is_sound")
-def options_form_is_valid(machine: Machine, event: Event) -> bool:
+def options_form_is_valid(machine: PositionMachine, event: Event) -> bool:
     """Return whether the form's change leaves at least one game with a denomination and an acceptable bet."""
     options = _apply_option_changes(machine, event.read_payload(OptionsForm))
     if options is None:
@@ -164,7 +164,7 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
     )
 
 
-def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOptions | None:
+def _apply_option_changes(machine: PositionMachine, form: OptionsForm) -> OperatorOptions | None:
     """Return the operator's options after the change that the form requests; None if the change is not possible."""
     options = OperatorOptions.read_stored(machine)
     if form.option in AMOUNT_OPTIONS:
@@ -200,17 +200,17 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOption
 
 
 #: The conditions for changing an option; the form shows in advance which of them are met.
-OPTION_CONDITIONS: Final[tuple[Guard[Machine], ...]] = (
+OPTION_CONDITIONS: Final[tuple[Guard[PositionMachine], ...]] = (
     main_or_logic_door_is_open,
     no_position_is_in_use,
     no_tournament_is_on,
 )
 #: The guards of the event that changes an option.
-OPTION_GUARDS: Final[tuple[Guard[Machine], ...]] = (*OPTION_CONDITIONS, options_form_is_valid)
+OPTION_GUARDS: Final[tuple[Guard[PositionMachine], ...]] = (*OPTION_CONDITIONS, options_form_is_valid)
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def change_options(machine: Machine, event: Event) -> None:
+def change_options(machine: PositionMachine, event: Event) -> None:
     """Store the changed operator options for the next start, and record who changed what."""
     form, options_before = event.read_payload(OptionsForm), OperatorOptions.read_stored(machine)
     options_after = _apply_option_changes(machine, form)
@@ -231,7 +231,7 @@ def change_options(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="options_changed")
 
 
-def request_restart(machine: Machine, event: Event) -> None:
+def request_restart(machine: PositionMachine, event: Event) -> None:
     """Request a restart of the machine; credits and games continue after it, as after a power loss."""
     machine.post(MACHINE_RESTART, RestartRequested(person=find_actor(machine, event)))
     machine.component(ServiceDesk).is_restart_requested = True

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Cents, Count, MachineSerialNumber, NonBlankText, StaffNumbers
 from egm.staff.keys import StaffKey
@@ -63,7 +63,7 @@ class OperatorOptions:
     bet_minimum_cents: int | None = omit_if_default(None)
 
     @classmethod
-    def read_stored(cls, machine: Machine) -> "OperatorOptions":
+    def read_stored(cls, machine: PositionMachine) -> "OperatorOptions":
         """Return the operator's options as the journal stores them."""
         return machine.memory.read(cls, StaffKey.OPERATOR_OPTIONS) or cls()
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from egm.errors import InvariantError
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.staff.entries import (
     CABINET_BASE_RETURNED,
@@ -35,12 +35,12 @@ from meters import StoredEntry
 
 
 # ---------------------------------------------------------------------------------------------- notes
-def register_note_is_complete(_: Machine, event: Event) -> bool:
+def register_note_is_complete(_: PositionMachine, event: Event) -> bool:
     """Return whether a note for a register is complete (:attr:`egm.staff.events.RegisterNoteForm.is_complete`)."""
     return event.read_payload(RegisterNoteForm).is_complete
 
 
-def record_dispute(machine: Machine, event: Event) -> None:
+def record_dispute(machine: PositionMachine, event: Event) -> None:
     """Record how staff decided a player's dispute."""
     form = event.read_payload(DisputeForm)
     machine.post(
@@ -57,7 +57,7 @@ def record_dispute(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="form_recorded")
 
 
-def record_exclusion(machine: Machine, event: Event) -> None:
+def record_exclusion(machine: PositionMachine, event: Event) -> None:
     """Record that staff excluded a player, whose name goes to the register of identities only."""
     identities, form = machine.find_installed(IdentityRegister), event.read_payload(ExclusionForm)
     if identities is None:
@@ -77,7 +77,7 @@ def record_exclusion(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="form_recorded")
 
 
-def record_incident(machine: Machine, event: Event) -> None:
+def record_incident(machine: PositionMachine, event: Event) -> None:
     """Record how the management judged an incident."""
     form = event.read_payload(IncidentForm)
     machine.post(

@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.kernel.events import EventType, NextState
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import (
     STATES_AFTER_BOOT,
@@ -52,7 +52,7 @@ from egm.staff.service.effects import (
 from egm.staff.service_calls import answer_service_call, show_fault_cannot_be_cleared, toggle_service_call
 from egm.staff.stock import box_is_not_counted_yet, fill_amount_is_valid, record_box_count, record_hopper_fill
 
-STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
+STAFF_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     # ------------------------------------------------------------------ the screen, keys and calls
     Rule(
         EventType.TOGGLE_SERVICE_CALL,

@@ -7,7 +7,7 @@ shows a notice.
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
 from egm.kernel.faults import get_fault_definition, list_faults_to_show
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.staff.entries import (
     SERVICE_CALL_ANSWERED,
@@ -18,7 +18,7 @@ from egm.staff.entries import (
 from egm.staff.events import Authorisation
 
 
-def toggle_service_call(machine: Machine, _: Event) -> None:
+def toggle_service_call(machine: PositionMachine, _: Event) -> None:
     """Toggle the player's service call: switch the candle on, or off if it is on."""
     is_calling = machine.memory.get(IntegrityKey.SERVICE_CALL) is not None
     machine.post(
@@ -28,7 +28,7 @@ def toggle_service_call(machine: Machine, _: Event) -> None:
     )
 
 
-def show_fault_cannot_be_cleared(machine: Machine, _: Event) -> None:
+def show_fault_cannot_be_cleared(machine: PositionMachine, _: Event) -> None:
     """Show a notice that the attendant's key cannot clear the first active fault.
 
     The fault ends by itself when its cause is removed.
@@ -42,7 +42,7 @@ def show_fault_cannot_be_cleared(machine: Machine, _: Event) -> None:
         machine.notice = Notice(code="not_by_key", severity="warning", values={"fault": active_codes[0]})
 
 
-def answer_service_call(machine: Machine, event: Event) -> None:
+def answer_service_call(machine: PositionMachine, event: Event) -> None:
     """End the player's service call, because an attendant has come."""
     if machine.memory.get(IntegrityKey.SERVICE_CALL) is None:
         return

@@ -14,7 +14,7 @@ from typing import Any, Final
 from egm.devices.interface import MoneyDevices, PrintState, TicketJob
 from egm.devices.ioboard.codec import MONEY_DOORS
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.money.events import PrintFailure
 from egm.money.keys import MoneyKey
 from egm.money.records.money import PrintingRecord
@@ -55,7 +55,7 @@ def format_meters_line(values: Mapping[str, int]) -> str:
     return "  ".join(f"{name} {values[name]}" for name in _SLIP_METERS)
 
 
-def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
+def build_slip_job(machine: PositionMachine, job_id: str) -> TicketJob:
     """Return the print job of a slip, with the content of its journal entry, in the jurisdiction's ticket layout."""
     entry = machine.journal.get(job_id)
     record: Any = {} if entry is None else entry.record
@@ -76,7 +76,7 @@ def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
     )
 
 
-def print_door_slip(machine: Machine, door: str, *, was_unobserved: bool) -> None:
+def print_door_slip(machine: PositionMachine, door: str, *, was_unobserved: bool) -> None:
     """Print the slip about the opening of a door; nothing for a door whose opening prints none.
 
     ``was_unobserved``: the door was opened while the machine was off or received no reports.
@@ -85,12 +85,12 @@ def print_door_slip(machine: Machine, door: str, *, was_unobserved: bool) -> Non
         _print_slip(machine, title, f"{door} {'opened while off' if was_unobserved else 'opened'}")
 
 
-def print_access_ticket(machine: Machine, work_description: str) -> None:
+def print_access_ticket(machine: PositionMachine, work_description: str) -> None:
     """Print the access ticket of an intervention; ``work_description`` says who works on the machine and why."""
     _print_slip(machine, _ACCESS_TICKET_TITLE, work_description)
 
 
-def _print_slip(machine: Machine, title: str, subject_lines: str) -> None:
+def _print_slip(machine: PositionMachine, title: str, subject_lines: str) -> None:
     """Record a slip, then print it or record why the printer cannot print it now.
 
     If the profile requires no slips, or the machine has no printer, do nothing. ``subject_lines`` are the lines that
@@ -125,14 +125,14 @@ def _print_slip(machine: Machine, title: str, subject_lines: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def ticket_is_a_slip(machine: Machine, _: Event) -> bool:
+def ticket_is_a_slip(machine: PositionMachine, _: Event) -> bool:
     """Return whether the ticket being printed is a slip."""
     printing_record = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
     return printing_record is not None and is_slip_job_id(printing_record.id)
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def record_slip(machine: Machine, _: Event) -> None:
+def record_slip(machine: PositionMachine, _: Event) -> None:
     """Record that an access or audit slip is printed."""
     printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     machine.post(
@@ -142,7 +142,7 @@ def record_slip(machine: Machine, _: Event) -> None:
     )
 
 
-def record_slip_failed(machine: Machine, event: Event) -> None:
+def record_slip_failed(machine: PositionMachine, event: Event) -> None:
     """Record that an access or audit slip was not printed."""
     printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     reason = event.read_payload(PrintFailure).reason

@@ -13,7 +13,7 @@ from typing import Final
 from egm.devices.interface import MoneyDevices
 from egm.errors import InvariantError
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
@@ -34,7 +34,7 @@ from meters import Transfer
 METER_BY_BOX: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in.value"}
 
 
-def build_collection_state(machine: Machine, collection_id: str) -> dict[str, object]:
+def build_collection_state(machine: PositionMachine, collection_id: str) -> dict[str, object]:
     """Return the state change of a collection: the total metered into each box now and at the last collection."""
     meter_values, last_collection = (
         machine.journal.meters().values,
@@ -55,7 +55,7 @@ def build_collection_state(machine: Machine, collection_id: str) -> dict[str, ob
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def fill_amount_is_valid(machine: Machine, event: Event) -> bool:
+def fill_amount_is_valid(machine: PositionMachine, event: Event) -> bool:
     """Return whether the machine has a hopper, and the form's amount is a whole number of the hopper's coins."""
     coin_cents = machine.profile.coins.hopper_coin_cents
     amount_cents = event.read_payload(HopperFillForm).amount_cents
@@ -64,7 +64,7 @@ def fill_amount_is_valid(machine: Machine, event: Event) -> bool:
 
 
 @refusal_code("box_is_to_be_counted")
-def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
+def box_is_not_counted_yet(machine: PositionMachine, event: Event) -> bool:
     """Return whether the form's box has not been counted since the last collection.
 
     If the form names no box: whether there is any such box.
@@ -75,7 +75,7 @@ def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def record_opening_stock(machine: Machine, coin_count: int) -> None:
+def record_opening_stock(machine: PositionMachine, coin_count: int) -> None:
     """Record the amount of simulated coins that a demonstration's hopper has at the start, if it has any."""
     stock_cents = coin_count * machine.profile.coins.hopper_coin_cents
     if stock_cents:
@@ -86,7 +86,7 @@ def record_opening_stock(machine: Machine, coin_count: int) -> None:
         )
 
 
-def record_hopper_fill(machine: Machine, event: Event) -> None:
+def record_hopper_fill(machine: PositionMachine, event: Event) -> None:
     """Record that staff added coins of the venue to the hopper."""
     form = event.read_payload(HopperFillForm)
     machine.post(
@@ -102,7 +102,7 @@ def record_hopper_fill(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="hopper_filled", values={"amount_cents": form.amount_cents})
 
 
-def record_box_count(machine: Machine, event: Event) -> None:
+def record_box_count(machine: PositionMachine, event: Event) -> None:
     """Record the counted content of a box of the last collection, compared with the amount metered into it."""
     collection = machine.memory.require(CollectionRecord, StaffKey.LAST_COLLECTION)
     form = event.read_payload(BoxCountForm)

@@ -27,7 +27,7 @@ from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.feature import Features
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Machine, MachineIdentity, encode_value
+from egm.kernel.machine import MachineIdentity, PositionMachine, encode_value
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import create_timekeeper
 from egm.money.device_ledgers import DeviceLedgers, create_ledgers
@@ -340,7 +340,7 @@ class MachineRig:
         )
         self.is_open = True
         self.next_generators: list[Any] = []
-        self.machine: Machine = Machine(
+        self.machine: PositionMachine = PositionMachine(
             identity=MachineIdentity(
                 "TEST-1",
                 "7",
@@ -560,7 +560,7 @@ class MachineRig:
 
 
 def write_undeclared_entry(
-    machine: Machine,
+    machine: PositionMachine,
     kind: str,
     *,
     transaction_id: str | None = None,

@@ -43,10 +43,12 @@ NO_LUCK, LUCK = 5, 0
 
 def define_mystery_level(terms=MYSTERY_TERMS):
     """Return the definition of the linked mystery level."""
-    generator = LevelStakeAndHitRate(stake_cents=STAKE, hit_rate=compute_mystery_hit_rate(terms, STAKE))
+    stake_and_hit_rate = LevelStakeAndHitRate(
+        stake_cents=STAKE, hit_rate=compute_mystery_hit_rate(terms, STAKE)
+    )
     names = {"en": "Lucky", "fr": "Chanceux"}
     return LevelDefinition(
-        id="LUCKY", names=names, scope=LevelScope.LINKED, terms=terms, stake_and_hit_rate=generator
+        id="LUCKY", names=names, scope=LevelScope.LINKED, terms=terms, stake_and_hit_rate=stake_and_hit_rate
     )
 
 

@@ -18,7 +18,7 @@ from egm.features.closing.last_rounds import (
 from egm.kernel.entries import list_entries
 from egm.kernel.events import Event, EventType, NextState, State
 from egm.kernel.feature import Feature
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.services import BackgroundService, DueEventService, MachineContext
 from egm.kernel.states import STATES_AFTER_BOOT, single_state
@@ -31,7 +31,7 @@ _MINUTES_UNTIL_CLOSING_MAX: Final = 24 * 60
 
 
 # ---------------------------------------------------------------------------------------------- guards, effects
-def closing_is_announced(machine: Machine, _: Event) -> bool:
+def closing_is_announced(machine: PositionMachine, _: Event) -> bool:
     """Return whether staff have announced the closing of the tables.
 
     It is still announced when the last rounds have begun, until staff open the tables again.
@@ -39,7 +39,7 @@ def closing_is_announced(machine: Machine, _: Event) -> bool:
     return read_last_rounds_time(machine) is not None
 
 
-def announce_closing(machine: Machine, event: Event) -> None:
+def announce_closing(machine: PositionMachine, event: Event) -> None:
     """Record in the journal when the last rounds of the tables begin; the form states in how many minutes that is."""
     last_rounds_time = machine.clock.now().replace(microsecond=0) + timedelta(
         minutes=event.read_payload(ClosingAnnouncementForm).minutes
@@ -50,7 +50,7 @@ def announce_closing(machine: Machine, event: Event) -> None:
     machine.post(CLOSING_ANNOUNCED, record, state={ClosingKey.TABLES_CLOSING_TIME: record.last_rounds_time})
 
 
-def open_tables(machine: Machine, event: Event) -> None:
+def open_tables(machine: PositionMachine, event: Event) -> None:
     """Record in the journal that the tables are open again and take bets."""
     record = TablesOpened(persons=tuple(list_event_persons(machine, event)))
     machine.post(TABLES_OPENED, record, state={ClosingKey.TABLES_CLOSING_TIME: None})

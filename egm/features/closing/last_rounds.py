@@ -14,7 +14,7 @@ from typing import Final
 from egm.features.closing.entries import CLOSING_ANNOUNCED
 from egm.features.closing.keys import ClosingKey
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.play.records.tables import read_table
 from meters.entry import StoredEntry
@@ -42,13 +42,13 @@ class RoundsSinceClosing:
     """
 
 
-def read_last_rounds_time(machine: Machine) -> datetime | None:
+def read_last_rounds_time(machine: PositionMachine) -> datetime | None:
     """Return when the last rounds of the tables begin, or None if no closing is announced."""
     stored_time = machine.memory.get(ClosingKey.TABLES_CLOSING_TIME)
     return None if stored_time is None else datetime.fromisoformat(stored_time)
 
 
-def count_rounds_left(machine: Machine) -> int | None:
+def count_rounds_left(machine: PositionMachine) -> int | None:
     """Return how many rounds the table of the selected game still plays.
 
     None if the selected game has no table, if no closing is announced, or before the closing time.
@@ -72,7 +72,7 @@ def is_table_game(game: Game) -> bool:
     return bool(game.rules.list_spots())
 
 
-def _read_rounds_since_closing(machine: Machine, last_rounds_time: datetime) -> RoundsSinceClosing:
+def _read_rounds_since_closing(machine: PositionMachine, last_rounds_time: datetime) -> RoundsSinceClosing:
     """Return the rounds that each table has started since ``last_rounds_time``, when its last rounds begin.
 
     Journal entries added since the last call are read first.
@@ -101,7 +101,7 @@ def find_table_and_round_id(entry: StoredEntry) -> tuple[str, str]:
     return (digest, round_id) if round_id else (f"{digest}/{position_number}", str(record["play_id"]))
 
 
-def table_is_closed(machine: Machine, _: Event) -> bool:
+def table_is_closed(machine: PositionMachine, _: Event) -> bool:
     """Return whether the table of the selected game has played its last round and no bets stand on it."""
     if count_rounds_left(machine) != 0:
         return False
@@ -109,12 +109,12 @@ def table_is_closed(machine: Machine, _: Event) -> bool:
     return table is None or not table.standing_stakes
 
 
-def notify_table_closed(machine: Machine, _: Event) -> None:
+def notify_table_closed(machine: PositionMachine, _: Event) -> None:
     """Show a notice that the table takes no more bets."""
     machine.notice = Notice(code="table_closed", severity="warning")
 
 
-def iter_closing_notices(machine: Machine) -> Iterator[Notice]:
+def iter_closing_notices(machine: PositionMachine) -> Iterator[Notice]:
     """Yield the message about the closing of the table to the player who has selected a table game.
 
     It states the minutes left, the last rounds, or that the table is closed. There is no message until half an hour

@@ -67,7 +67,7 @@ from egm.features.tournament.rounds import (
 from egm.kernel.entries import list_entries
 from egm.kernel.events import EventType, NextState, State
 from egm.kernel.feature import Feature
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import REPORT_REFUSAL, DerivedState, Rule
 from egm.kernel.services import BackgroundService, DueEventService, MachineContext
@@ -222,7 +222,7 @@ _TOURNAMENT_FORMS: Final = (
 )
 
 #: The rules, in the order in which they are tried.
-_TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
+_TOURNAMENT_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     # ------------------------------------------------------------------ staff
     build_form_rule(
         _TOURNAMENT_FORMS,
@@ -405,7 +405,7 @@ def create_round_clock(context: MachineContext) -> Iterable[BackgroundService]:
     return (RoundClock(context),)
 
 
-def iter_tournament_notices(machine: Machine) -> Iterator[Notice]:
+def iter_tournament_notices(machine: PositionMachine) -> Iterator[Notice]:
     """Yield the notice that a tournament is announced, so that players read its rules in the help.
 
     There is none while the machine is in the tournament, or if this version of the software does not accept the rules.

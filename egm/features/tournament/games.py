@@ -21,7 +21,7 @@ from egm.features.tournament.installed import has_tournament_started, read_insta
 from egm.kernel.events import Event
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import refusal_code
 from egm.play.definitions import build_definition_state
 from egm.play.events import BetRequest, ChoiceRequest
@@ -68,25 +68,25 @@ class PurseBet:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def purse_is_open(machine: Machine, _: Event) -> bool:
+def purse_is_open(machine: PositionMachine, _: Event) -> bool:
     """Return whether a round of a tournament entry is being played at this position."""
     return find_open_round(machine) is not None
 
 
-def tournament_has_started(machine: Machine, _: Event) -> bool:
+def tournament_has_started(machine: PositionMachine, _: Event) -> bool:
     """Return whether the start of the tournament, as its rules state it, has passed."""
     rules = read_installed_rules(machine)
     return rules is not None and has_tournament_started(machine, rules)
 
 
 @refusal_code("bet_is_the_tournaments")
-def selected_bet_is_tournament_wager(machine: Machine, _: Event) -> bool:
+def selected_bet_is_tournament_wager(machine: PositionMachine, _: Event) -> bool:
     """Return whether the selected bet is the wager that the tournament prescribes, and the game accepts it."""
     return find_purse_bet(machine) is not None
 
 
 @refusal_code("bet_is_within_the_tournaments")
-def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
+def requested_bet_fits_tournament_wager(machine: PositionMachine, event: Event) -> bool:
     """Return whether the player may select the requested bet in the tournament.
 
     The bet must be the wager that the tournament prescribes, and the game must accept it. At a table, where the player
@@ -110,18 +110,18 @@ def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
     return _build_bet(machine, selection, played_round) is not None
 
 
-def purse_game_is_open(machine: Machine, _: Event) -> bool:
+def purse_game_is_open(machine: PositionMachine, _: Event) -> bool:
     """Return whether the open game of this position is played with tournament points."""
     return find_tournament_game(machine) is not None
 
 
-def purse_game_is_closed(machine: Machine, _: Event) -> bool:
+def purse_game_is_closed(machine: PositionMachine, _: Event) -> bool:
     """Return whether this position has no open game that is played with tournament points."""
     return find_tournament_game(machine) is None
 
 
 # ---------------------------------------------------------------------------------------------- the bet
-def find_purse_bet(machine: Machine) -> AcceptedBet | None:
+def find_purse_bet(machine: PositionMachine) -> AcceptedBet | None:
     """Return the bet to be played with tournament points.
 
     None if the selected bet is not the wager that the tournament prescribes, or the game does not accept it.
@@ -144,7 +144,9 @@ def find_purse_bet(machine: Machine) -> AcceptedBet | None:
     return cached_bet.bet
 
 
-def _build_bet(machine: Machine, selection: Selection, played_round: PlayedRound) -> AcceptedBet | None:
+def _build_bet(
+    machine: PositionMachine, selection: Selection, played_round: PlayedRound
+) -> AcceptedBet | None:
     """Return the selected bet for the table state stored in ``played_round``; None if the game does not accept it."""
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _SHARED_TABLE_OPTIONS.isdisjoint(selection.options):
@@ -167,7 +169,7 @@ def _compute_needed_points(bet: AcceptedBet) -> int:
     return bet.wager.credits + bet.game.rules.compute_raise_reserve(bet.wager)
 
 
-def are_points_used_up(machine: Machine, played_round: PlayedRound) -> bool:
+def are_points_used_up(machine: PositionMachine, played_round: PlayedRound) -> bool:
     """Return whether the remaining points are too few for another game.
 
     They must cover the wager and the stakes that the game may need later.
@@ -179,7 +181,7 @@ def are_points_used_up(machine: Machine, played_round: PlayedRound) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def start_purse_game(machine: Machine, _: Event) -> None:
+def start_purse_game(machine: PositionMachine, _: Event) -> None:
     """Start a game with tournament points.
 
     Draw its first step, record the stake and the result in the journal, then show the result.
@@ -220,7 +222,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
     send_screen_update(machine, is_resumed=False)
 
 
-def _build_clock_state(machine: Machine, played_round: PlayedRound) -> dict[str, object]:
+def _build_clock_state(machine: PositionMachine, played_round: PlayedRound) -> dict[str, object]:
     """Return the state to store so that the time limit of a round begins with its first game.
 
     Empty if the round has no time limit, or its time is already running.
@@ -230,12 +232,12 @@ def _build_clock_state(machine: Machine, played_round: PlayedRound) -> dict[str,
     return {PlayKey.PURSE: replace(played_round, round_end=compute_round_end(machine, played_round))}
 
 
-def compute_round_end(machine: Machine, played_round: PlayedRound) -> str:
+def compute_round_end(machine: PositionMachine, played_round: PlayedRound) -> str:
     """Return when a round that starts now will reach its time limit (ISO 8601)."""
     return (machine.timekeeper.read_steady_time() + timedelta(minutes=played_round.round_minutes)).isoformat()
 
 
-def continue_purse_game(machine: Machine, event: Event) -> None:
+def continue_purse_game(machine: PositionMachine, event: Event) -> None:
     """Continue the open game with the player's choice.
 
     Record the choice, its stake in points and the next step in the journal, then show the result.
@@ -262,7 +264,7 @@ def continue_purse_game(machine: Machine, event: Event) -> None:
     send_screen_update(machine, is_resumed=False)
 
 
-def end_purse_game(machine: Machine, _: Event) -> None:
+def end_purse_game(machine: PositionMachine, _: Event) -> None:
     """Close the open game: add its win to the points won, and returned stakes to the points that can be played."""
     game_record, played_round = require_open_game(machine), find_played_round(machine)
     if played_round is None or game_record.outcome is None:
@@ -294,7 +296,7 @@ def end_purse_game(machine: Machine, _: Event) -> None:
     machine.component(GameInProgress).stepped_game = None
 
 
-def refund_purse_game(machine: Machine, event: Event) -> None:
+def refund_purse_game(machine: PositionMachine, event: Event) -> None:
     """Declare the open game void for a reason that is not the player's fault.
 
     It does not count, and its stakes can be played again.
@@ -303,12 +305,14 @@ def refund_purse_game(machine: Machine, event: Event) -> None:
     _void_purse_game(machine, event, game_record, game_record.bet_credits + game_record.raised_credits)
 
 
-def forfeit_purse_game(machine: Machine, event: Event) -> None:
+def forfeit_purse_game(machine: PositionMachine, event: Event) -> None:
     """End the open game as forfeited because the player disrupted it: it does not count, and its stakes are lost."""
     _void_purse_game(machine, event, require_open_game(machine), 0)
 
 
-def _void_purse_game(machine: Machine, event: Event, game_record: GameRecord, refund_points: int) -> None:
+def _void_purse_game(
+    machine: PositionMachine, event: Event, game_record: GameRecord, refund_points: int
+) -> None:
     """Record in the journal that the open game is void.
 
     ``refund_points`` points of its stakes can be played again.
@@ -326,6 +330,6 @@ def _void_purse_game(machine: Machine, event: Event, game_record: GameRecord, re
     machine.component(GameInProgress).stepped_game = None
 
 
-def _list_stake_transfers(machine: Machine, points: int) -> tuple[Transfer, ...]:
+def _list_stake_transfers(machine: PositionMachine, points: int) -> tuple[Transfer, ...]:
     """Return the transfer that stakes ``points`` points of this position; nothing if ``points`` is 0."""
     return (Transfer(name_points_account(machine.position.number), _WAGER_ACCOUNT, points),) if points else ()

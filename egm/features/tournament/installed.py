@@ -19,7 +19,7 @@ from egm.features.tournament.rules import (
     parse_rules,
 )
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import refusal_code
 from egm.progressive.pools import ProgressivePools
 from egm.staff.form import list_event_persons
@@ -49,7 +49,7 @@ class RulesFile:
             return None
 
 
-def read_installed_rules(machine: Machine) -> Tournament | None:
+def read_installed_rules(machine: PositionMachine) -> Tournament | None:
     """Return the rules that are installed on this machine.
 
     None if no rules are installed, or this version of the software does not accept them.
@@ -70,12 +70,12 @@ def parse_rules_or_none(text: str) -> Tournament | None:
         return None
 
 
-def read_installed_digest(machine: Machine) -> str:
+def read_installed_digest(machine: PositionMachine) -> str:
     """Return the SHA-256 of the installed rules file. Raises InvariantError if no rules are installed."""
     return machine.memory.require(InstalledRules, TournamentKey.INSTALLED_RULES).digest
 
 
-def require_installed_rules(machine: Machine) -> tuple[str, Tournament]:
+def require_installed_rules(machine: PositionMachine) -> tuple[str, Tournament]:
     """Return the SHA-256 of the installed rules file, and the rules.
 
     Raises InvariantError if no rules are installed, or this version of the software does not accept them.
@@ -86,17 +86,17 @@ def require_installed_rules(machine: Machine) -> tuple[str, Tournament]:
     return read_installed_digest(machine), rules
 
 
-def is_in_tournament(machine: Machine) -> bool:
+def is_in_tournament(machine: PositionMachine) -> bool:
     """Return whether staff have put the machine into a tournament."""
     return machine.memory.get(TournamentKey.TOURNAMENT_MODE) is not None
 
 
-def read_local_time(machine: Machine) -> datetime:
+def read_local_time(machine: PositionMachine) -> datetime:
     """Return the present date and time at the venue, without a time zone, as dates in the rules are written."""
     return machine.timekeeper.now().astimezone(machine.identity.venue.zone).replace(tzinfo=None)
 
 
-def convert_venue_time_to_utc(machine: Machine, local_time: datetime) -> datetime:
+def convert_venue_time_to_utc(machine: PositionMachine, local_time: datetime) -> datetime:
     """Return, in UTC, a date and time at the venue that the rules state.
 
     Compare only the results, not local times: on the night on which summer time ends, an hour occurs twice. The first
@@ -105,12 +105,12 @@ def convert_venue_time_to_utc(machine: Machine, local_time: datetime) -> datetim
     return local_time.replace(tzinfo=machine.identity.venue.zone).astimezone(UTC)
 
 
-def has_tournament_started(machine: Machine, rules: Tournament) -> bool:
+def has_tournament_started(machine: PositionMachine, rules: Tournament) -> bool:
     """Return whether the start of a tournament, as its rules state it, has passed."""
     return machine.timekeeper.now() >= convert_venue_time_to_utc(machine, rules.starts_at)
 
 
-def find_future_start(machine: Machine) -> datetime | None:
+def find_future_start(machine: PositionMachine) -> datetime | None:
     """Return the start of the tournament, with its time zone.
 
     None if there are no installed rules that this version of the software accepts, or the tournament has started.
@@ -121,13 +121,13 @@ def find_future_start(machine: Machine) -> datetime | None:
     return rules.starts_at.replace(tzinfo=machine.identity.venue.zone)
 
 
-def has_tournament_ended(machine: Machine, rules: Tournament) -> bool:
+def has_tournament_ended(machine: PositionMachine, rules: Tournament) -> bool:
     """Return whether the duration that the rules state has passed since the start of the tournament."""
     end = convert_venue_time_to_utc(machine, rules.starts_at) + timedelta(minutes=rules.duration_minutes)
     return machine.timekeeper.now() >= end
 
 
-def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[ListedMachine, Game] | None:
+def find_machine_in_rules(machine: PositionMachine, rules: Tournament) -> tuple[ListedMachine, Game] | None:
     """Return this machine's entry in the list of machines in the rules, and the game that it plays.
 
     None if the rules do not list the machine, or it does not offer the game.
@@ -137,7 +137,7 @@ def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[ListedMa
     return None if listed_machine is None or game is None else (listed_machine, game)
 
 
-def find_reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | None:
+def find_reason_machine_is_unsuitable(machine: PositionMachine, rules: Tournament) -> str | None:
     """Return why this machine may not be used for a tournament with these rules, or None if it may.
 
     The rules must list the machine with a game, a denomination and a wager that the machine offers. The game must be
@@ -162,7 +162,7 @@ def find_reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> st
 
 
 def _find_reason_wager_is_not_allowed(
-    machine: Machine, listed_machine: ListedMachine, game_id: str
+    machine: PositionMachine, listed_machine: ListedMachine, game_id: str
 ) -> str | None:
     """Return why the tournament's game or wager is not permitted on this machine, or None.
 
@@ -195,19 +195,19 @@ def list_file_faults(text: str, today: date) -> tuple[str, ...]:
 
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("rules_file_is_there")
-def rules_file_is_readable(machine: Machine, _: Event) -> bool:
+def rules_file_is_readable(machine: PositionMachine, _: Event) -> bool:
     """Return whether the state folder has a readable rules file."""
     return machine.component(RulesFile).read() is not None
 
 
-def rules_are_lawful(machine: Machine, _: Event) -> bool:
+def rules_are_lawful(machine: PositionMachine, _: Event) -> bool:
     """Return whether the rules file is complete, published in time, and complies with the by-law."""
     text = machine.component(RulesFile).read()
     return text is not None and not list_file_faults(text, machine.local_date)
 
 
 @refusal_code("rules_describe_the_machine")
-def rules_file_describes_machine(machine: Machine, _: Event) -> bool:
+def rules_file_describes_machine(machine: PositionMachine, _: Event) -> bool:
     """Return whether this machine may be used for the tournament of the rules file.
 
     If the file has no faults, its text is stored as the text to be installed, even if the machine is unsuitable
@@ -221,23 +221,23 @@ def rules_file_describes_machine(machine: Machine, _: Event) -> bool:
     return find_reason_machine_is_unsuitable(machine, parse_rules(text)) is None
 
 
-def rules_are_installed(machine: Machine, _: Event) -> bool:
+def rules_are_installed(machine: PositionMachine, _: Event) -> bool:
     """Return whether the rules of a tournament are installed."""
     return machine.memory.get(TournamentKey.INSTALLED_RULES) is not None
 
 
-def tournament_is_on(machine: Machine, _: Event) -> bool:
+def tournament_is_on(machine: PositionMachine, _: Event) -> bool:
     """Return whether staff have put the machine into a tournament."""
     return is_in_tournament(machine)
 
 
-def tournament_is_off(machine: Machine, _: Event) -> bool:
+def tournament_is_off(machine: PositionMachine, _: Event) -> bool:
     """Return whether the machine is in no tournament, so that it is played with credits."""
     return not is_in_tournament(machine)
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def install_rules(machine: Machine, event: Event) -> None:
+def install_rules(machine: PositionMachine, event: Event) -> None:
     """Install the rules file that the form has checked, and record this in the journal.
 
     Players can then read the rules.
@@ -257,14 +257,14 @@ def install_rules(machine: Machine, event: Event) -> None:
     )
 
 
-def remove_rules(machine: Machine, event: Event) -> None:
+def remove_rules(machine: PositionMachine, event: Event) -> None:
     """Remove the installed rules, and record this in the journal. The machine then does not show them any more."""
     installed_rules = machine.memory.require(InstalledRules, TournamentKey.INSTALLED_RULES)
     record = RulesRemoved(digest=installed_rules.digest, persons=tuple(list_event_persons(machine, event)))
     machine.post(RULES_REMOVED, record, state={TournamentKey.INSTALLED_RULES: None})
 
 
-def build_tournament_mode(machine: Machine) -> TournamentMode:
+def build_tournament_mode(machine: PositionMachine) -> TournamentMode:
     """Return the record, to be stored, that puts the machine into the tournament of the installed rules now."""
     installed_rules = machine.memory.require(InstalledRules, TournamentKey.INSTALLED_RULES)
     return TournamentMode(

@@ -16,7 +16,7 @@ from egm.features.tournament.keys import TournamentKey
 from egm.features.tournament.records import InstalledRules
 from egm.features.tournament.rounds import iter_tournament_records, list_open_rounds
 from egm.features.tournament.rules import parse_rules
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.play.records.played_round import find_played_round
 from egm.staff.desk import MenuPage, PageResult, build_refusal
@@ -36,7 +36,7 @@ from egm.staff.page_texts import (
 class TournamentPage(MenuPage):
     """The tournament page of the service menu."""
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the page with the installed rules, the rounds played at this machine, and errors in the rules file."""
         tables = [build_two_column_table(_iter_rows(machine))]
         if standings := _list_played_rounds(machine):
@@ -52,12 +52,12 @@ class TournamentPage(MenuPage):
             id="", title=build_text("service.menu.tournament"), tables=tuple(tables), actions=(BACK_ACTION,)
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Refuse every action, because the page offers none."""
         return build_refusal("not_offered")
 
 
-def _list_played_rounds(machine: Machine) -> tuple[PageRow, ...]:
+def _list_played_rounds(machine: PositionMachine) -> tuple[PageRow, ...]:
     """Return a table row for each round of an entry played at this machine.
 
     The latest round number comes first; within a round, entries are sorted by points won.
@@ -89,14 +89,14 @@ def _list_played_rounds(machine: Machine) -> tuple[PageRow, ...]:
     )
 
 
-def _list_faults(machine: Machine) -> tuple[str, ...]:
+def _list_faults(machine: PositionMachine) -> tuple[str, ...]:
     """Return why the installed rules cannot be played here, and why the rules file cannot be installed."""
     installed_rules = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
     texts = (None if installed_rules is None else installed_rules.text, machine.component(RulesFile).read())
     return tuple(fault for text in dict.fromkeys(texts) for fault in _list_rules_faults(machine, text))
 
 
-def _list_rules_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
+def _list_rules_faults(machine: PositionMachine, text: str | None) -> tuple[str, ...]:
     """Return the errors in the text of a rules file or, if it has none, why it does not fit this machine.
 
     Empty without a text.
@@ -110,7 +110,7 @@ def _list_rules_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
     return () if fault is None else (fault,)
 
 
-def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
+def _iter_rows(machine: PositionMachine) -> Iterator[tuple[str | PageText, PageText]]:
     """Yield table rows (label and value) about the rules file, the installed rules and the last round here."""
     text = machine.component(RulesFile).read()
     digest = "-" if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]

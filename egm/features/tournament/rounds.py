@@ -53,7 +53,7 @@ from egm.features.tournament.keys import TournamentKey
 from egm.kernel.events import Event
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import refusal_code
 from egm.kernel.running_positions import RunningPositions
 from egm.money.host_money import HostMoney
@@ -97,7 +97,7 @@ class FirstInstallations:
     sequence_by_digest: dict[str, int] = field(default_factory=dict)
 
 
-def iter_tournament_records(machine: Machine) -> Iterator[_TournamentRecord]:
+def iter_tournament_records(machine: PositionMachine) -> Iterator[_TournamentRecord]:
     """Yield the records of this machine's journal about entries and rounds of the tournament, in order.
 
     The search begins at the first installation of the rules, even if they were removed and installed again since.
@@ -123,7 +123,7 @@ def iter_tournament_records(machine: Machine) -> Iterator[_TournamentRecord]:
             yield record
 
 
-def read_sold_entries(machine: Machine) -> dict[int, EntrySold]:
+def read_sold_entries(machine: PositionMachine) -> dict[int, EntrySold]:
     """Return the tournament entries that this machine has sold and that are not void, by entry number."""
     sale_by_entry_number: dict[int, EntrySold] = {}
     for record in iter_tournament_records(machine):
@@ -134,7 +134,7 @@ def read_sold_entries(machine: Machine) -> dict[int, EntrySold]:
     return sale_by_entry_number
 
 
-def _read_round_endings(machine: Machine, entry_number: int) -> dict[int, str]:
+def _read_round_endings(machine: PositionMachine, entry_number: int) -> dict[int, str]:
     """Return how each round of an entry has ended at this machine (complete, interrupted, failed), by round number."""
     return {
         record.round_number: record.status
@@ -143,7 +143,7 @@ def _read_round_endings(machine: Machine, entry_number: int) -> dict[int, str]:
     }
 
 
-def list_open_rounds(machine: Machine) -> tuple[PlayedRound, ...]:
+def list_open_rounds(machine: PositionMachine) -> tuple[PlayedRound, ...]:
     """Return the record of each tournament round that is being played at a position."""
     positions = (
         replace(machine.position, number=number) for number in range(1, machine.position.position_count + 1)
@@ -155,7 +155,7 @@ def list_open_rounds(machine: Machine) -> tuple[PlayedRound, ...]:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def no_transfer_waits(machine: Machine, event: Event) -> bool:
+def no_transfer_waits(machine: PositionMachine, event: Event) -> bool:
     """Return whether no position of the machine waits for a money transfer of a host or a reply about a ticket."""
     positions = [
         running_position.engine.machine
@@ -164,7 +164,7 @@ def no_transfer_waits(machine: Machine, event: Event) -> bool:
     return all(_has_no_transfer(each, event) for each in (machine, *positions))
 
 
-def _has_no_transfer(machine: Machine, event: Event) -> bool:
+def _has_no_transfer(machine: PositionMachine, event: Event) -> bool:
     """Return whether this position does not wait for a money transfer of a host or a reply about a ticket."""
     money = machine.component(HostMoney)
     return (
@@ -172,7 +172,7 @@ def _has_no_transfer(machine: Machine, event: Event) -> bool:
     )
 
 
-def tournament_is_today(machine: Machine, _: Event) -> bool:
+def tournament_is_today(machine: PositionMachine, _: Event) -> bool:
     """Return whether the day of the tournament has started, and its stated end has not passed."""
     rules = read_installed_rules(machine)
     if rules is None:
@@ -183,7 +183,7 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
 
 
 @refusal_code("tournament_is_over_or_unsold")
-def rules_can_be_removed(machine: Machine, _: Event) -> bool:
+def rules_can_be_removed(machine: PositionMachine, _: Event) -> bool:
     """Return whether the installed rules may be removed.
 
     They may be removed if the tournament is over, or if no valid entry was sold at this machine. Until the tournament
@@ -195,24 +195,24 @@ def rules_can_be_removed(machine: Machine, _: Event) -> bool:
 
 
 @refusal_code("machine_fits_the_rules")
-def installed_rules_describe_machine(machine: Machine, _: Event) -> bool:
+def installed_rules_describe_machine(machine: PositionMachine, _: Event) -> bool:
     """Return whether this machine still offers the game, the denomination and the wager in the installed rules."""
     rules = read_installed_rules(machine)
     return rules is not None and find_reason_machine_is_unsuitable(machine, rules) is None
 
 
-def no_round_is_played(machine: Machine, _: Event) -> bool:
+def no_round_is_played(machine: PositionMachine, _: Event) -> bool:
     """Return whether no tournament round is being played at any position of the machine."""
     return not list_open_rounds(machine)
 
 
 @refusal_code("position_is_free")
-def position_plays_no_round(machine: Machine, _: Event) -> bool:
+def position_plays_no_round(machine: PositionMachine, _: Event) -> bool:
     """Return whether no tournament round is being played at this position."""
     return find_open_round(machine) is None
 
 
-def first_round_may_start(machine: Machine, event: Event) -> bool:
+def first_round_may_start(machine: PositionMachine, event: Event) -> bool:
     """Return whether the first round of an entry may start at the time that the sale's form states.
 
     A later start is always possible. For a start now, the machine must be in the tournament and fit its rules, and
@@ -228,7 +228,7 @@ def first_round_may_start(machine: Machine, event: Event) -> bool:
 
 
 @refusal_code("entries_are_open")
-def registration_is_open(machine: Machine, _: Event) -> bool:
+def registration_is_open(machine: PositionMachine, _: Event) -> bool:
     """Return whether participants can still register, by the rules."""
     rules = read_installed_rules(machine)
     return rules is not None and machine.timekeeper.now() <= convert_venue_time_to_utc(
@@ -237,13 +237,13 @@ def registration_is_open(machine: Machine, _: Event) -> bool:
 
 
 @refusal_code("fee_is_the_published")
-def fee_matches_rules(machine: Machine, event: Event) -> bool:
+def fee_matches_rules(machine: PositionMachine, event: Event) -> bool:
     """Return whether the fee that the attendant states as received equals the fee in the rules."""
     rules = read_installed_rules(machine)
     return rules is not None and event.read_payload(EntrySaleForm).fee_cents == rules.entries.fee_cents
 
 
-def entry_is_new(machine: Machine, event: Event) -> bool:
+def entry_is_new(machine: PositionMachine, event: Event) -> bool:
     """Return whether the form states a participant, and an entry number that is in no record of this machine yet."""
     form = event.read_payload(EntrySaleForm)
     used_entries = {record.entry_number for record in iter_tournament_records(machine)}
@@ -255,7 +255,7 @@ def entry_is_new(machine: Machine, event: Event) -> bool:
 
 
 @refusal_code("participant_may_enter")
-def participant_may_buy_entry(machine: Machine, event: Event) -> bool:
+def participant_may_buy_entry(machine: PositionMachine, event: Event) -> bool:
     """Return whether the rules permit the participant another entry.
 
     Entries that other machines have sold are unknown here.
@@ -277,7 +277,7 @@ def participant_may_buy_entry(machine: Machine, event: Event) -> bool:
 
 
 @refusal_code("round_may_begin")
-def round_may_start(machine: Machine, event: Event) -> bool:
+def round_may_start(machine: PositionMachine, event: Event) -> bool:
     """Return whether the round of the entry in the form may be played at this machine now.
 
     Every record of the entry at this machine must state the same participant, and the entry must not be void. It must
@@ -310,7 +310,7 @@ def round_may_start(machine: Machine, event: Event) -> bool:
     return ending is None or (ending == "interrupted" and rules.interrupted_game_rule == "replay")
 
 
-def _list_void_entries(machine: Machine) -> set[int]:
+def _list_void_entries(machine: PositionMachine) -> set[int]:
     """Return the numbers of the tournament entries that were declared void at this machine."""
     return {
         record.entry_number for record in iter_tournament_records(machine) if isinstance(record, EntryVoided)
@@ -318,14 +318,14 @@ def _list_void_entries(machine: Machine) -> set[int]:
 
 
 @refusal_code("ending_is_stated")
-def ending_and_reason_are_stated(_: Machine, event: Event) -> bool:
+def ending_and_reason_are_stated(_: PositionMachine, event: Event) -> bool:
     """Return whether the form states how the round ends (interrupted or failed), and the reason."""
     form = event.read_payload(RoundEndForm)
     return form.status is not None and are_texts_filled_in(form.reason)
 
 
 @refusal_code("entry_may_be_void")
-def entry_can_be_voided(machine: Machine, event: Event) -> bool:
+def entry_can_be_voided(machine: PositionMachine, event: Event) -> bool:
     """Return whether the form states a reason, and its entry was sold here, is not void, and is not being played."""
     form = event.read_payload(EntryVoidForm)
     is_being_played = any(
@@ -338,7 +338,7 @@ def entry_can_be_voided(machine: Machine, event: Event) -> bool:
     )
 
 
-def prize_may_be_paid(machine: Machine, event: Event) -> bool:
+def prize_may_be_paid(machine: PositionMachine, event: Event) -> bool:
     """Return whether the form states an entry, its participant and an amount.
 
     False if this machine has recorded the prize of that entry as paid, the entry as void, or another participant.
@@ -355,7 +355,7 @@ def prize_may_be_paid(machine: Machine, event: Event) -> bool:
     }
 
 
-def round_is_over(machine: Machine, event: Event) -> bool:
+def round_is_over(machine: PositionMachine, event: Event) -> bool:
     """Return whether the round at this position has ended by itself.
 
     A round ends after its last game, when its time is over, or when the points do not cover another game; but not while
@@ -371,7 +371,7 @@ def round_is_over(machine: Machine, event: Event) -> bool:
     )
 
 
-def is_round_time_over(machine: Machine, played_round: PlayedRound) -> bool:
+def is_round_time_over(machine: PositionMachine, played_round: PlayedRound) -> bool:
     """Return whether the time limit of the round has passed; False for a round without a time limit."""
     return bool(played_round.round_end) and machine.timekeeper.read_steady_time() >= datetime.fromisoformat(
         played_round.round_end
@@ -379,28 +379,28 @@ def is_round_time_over(machine: Machine, played_round: PlayedRound) -> bool:
 
 
 @refusal_code("time_is_left")
-def round_time_is_left(machine: Machine, _: Event) -> bool:
+def round_time_is_left(machine: PositionMachine, _: Event) -> bool:
     """Return whether the round at this position has no time limit, or its time limit has not passed."""
     played_round = find_open_round(machine)
     return played_round is not None and not is_round_time_over(machine, played_round)
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def assign_machine(machine: Machine, event: Event) -> None:
+def assign_machine(machine: PositionMachine, event: Event) -> None:
     """Assign the machine to the tournament, and record this in the journal."""
     mode = build_tournament_mode(machine)
     record = MachineAssigned(digest=mode.digest, persons=tuple(list_event_persons(machine, event)))
     machine.post(MACHINE_ASSIGNED, record, state={TournamentKey.TOURNAMENT_MODE: mode})
 
 
-def release_machine(machine: Machine, event: Event) -> None:
+def release_machine(machine: PositionMachine, event: Event) -> None:
     """Release the machine from the tournament, and record this in the journal."""
     digest = read_installed_digest(machine)
     record = MachineReleased(digest=digest, persons=tuple(list_event_persons(machine, event)))
     machine.post(MACHINE_RELEASED, record, state={TournamentKey.TOURNAMENT_MODE: None})
 
 
-def sell_entry(machine: Machine, event: Event) -> None:
+def sell_entry(machine: PositionMachine, event: Event) -> None:
     """Record the sale of a tournament entry and its fee in the journal.
 
     If the first round of the entry starts at this machine at once, also give the position the points of that round.
@@ -422,14 +422,18 @@ def sell_entry(machine: Machine, event: Event) -> None:
         _post_round_start(machine, form.entry_number, participant_number, 1, persons)
 
 
-def start_round(machine: Machine, event: Event) -> None:
+def start_round(machine: PositionMachine, event: Event) -> None:
     """Give the position the points for the round of an entry that the form states."""
     form, persons = event.read_payload(RoundStartForm), tuple(list_event_persons(machine, event))
     _post_round_start(machine, form.entry_number, form.participant_number.strip(), form.round_number, persons)
 
 
 def _post_round_start(
-    machine: Machine, entry_number: int, participant_number: str, round_number: int, persons: tuple[str, ...]
+    machine: PositionMachine,
+    entry_number: int,
+    participant_number: str,
+    round_number: int,
+    persons: tuple[str, ...],
 ) -> None:
     """Record in the journal that a round starts: give the position its points, and select the tournament's game.
 
@@ -473,19 +477,21 @@ def _post_round_start(
     )
 
 
-def end_finished_round(machine: Machine, _: Event) -> None:
+def end_finished_round(machine: PositionMachine, _: Event) -> None:
     """Record in the journal the result of a round that has ended by itself."""
     _post_round_end(machine, "complete", "", ())
 
 
-def end_round(machine: Machine, event: Event) -> None:
+def end_round(machine: PositionMachine, event: Event) -> None:
     """End the round early, as interrupted or failed, and record its result in the journal."""
     form = event.read_payload(RoundEndForm)
     persons = tuple(list_event_persons(machine, event))
     _post_round_end(machine, form.status or "interrupted", form.reason, persons)
 
 
-def _post_round_end(machine: Machine, status: RoundEnding, reason: str, persons: tuple[str, ...]) -> None:
+def _post_round_end(
+    machine: PositionMachine, status: RoundEnding, reason: str, persons: tuple[str, ...]
+) -> None:
     """Record in the journal that a round ends: remove its unplayed points, and store its result."""
     played_round, digest = find_played_round(machine), read_installed_digest(machine)
     if played_round is None:
@@ -519,7 +525,7 @@ def _post_round_end(machine: Machine, status: RoundEnding, reason: str, persons:
     )
 
 
-def void_entry(machine: Machine, event: Event) -> None:
+def void_entry(machine: PositionMachine, event: Event) -> None:
     """Record in the journal that an entry is void. Its fee is refunded at the desk."""
     form = event.read_payload(EntryVoidForm)
     sale = read_sold_entries(machine)[form.entry_number]
@@ -536,7 +542,7 @@ def void_entry(machine: Machine, event: Event) -> None:
     )
 
 
-def record_prize_payment(machine: Machine, event: Event) -> None:
+def record_prize_payment(machine: PositionMachine, event: Event) -> None:
     """Record in the journal that staff have handed over the prize of an entry."""
     form = event.read_payload(PrizePaymentForm)
     machine.post(

@@ -7,14 +7,14 @@ from egm.features.tournament.installed import find_future_start, is_in_tournamen
 from egm.features.tournament.keys import TournamentKey
 from egm.features.tournament.notice import NOTICE_LANGUAGES, list_sections
 from egm.features.tournament.records import InstalledRules
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import TournamentView
 from egm.play.records.game_record import GameRecord, LastGame
 from egm.play.records.games import read_cached_game
 from egm.play.records.played_round import PlayedRound, find_played_round, read_playable_points
 
 
-def build_tournament_view(machine: Machine) -> TournamentView | None:
+def build_tournament_view(machine: PositionMachine) -> TournamentView | None:
     """Return the view, for the screen, of the tournament that is announced or in progress.
 
     None if no rules are installed, or if this version of the software does not accept them and the machine is not in
@@ -65,7 +65,7 @@ def _build_rules_view(text: str) -> TournamentView:
     )
 
 
-def _compute_minutes_left(machine: Machine, played_round: PlayedRound) -> int:
+def _compute_minutes_left(machine: PositionMachine, played_round: PlayedRound) -> int:
     """Return the minutes until the round at this position reaches its time limit, rounded up."""
     if not played_round.round_end:
         return played_round.round_minutes
@@ -73,7 +73,7 @@ def _compute_minutes_left(machine: Machine, played_round: PlayedRound) -> int:
     return max(0, -(-int(time_left.total_seconds()) // 60))
 
 
-def find_last_purse_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
+def find_last_purse_game(machine: PositionMachine) -> tuple[GameRecord, LastGame] | None:
     """Return the last game played with tournament points at this position, and its result; None without one."""
     played_round = find_played_round(machine)
     last_game = None if played_round is None else played_round.last_game

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from egm.integrity.keys import IntegrityKey
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.links.entries import GAT_REQUEST, GAT_RESULT, GatCalculation, GatRequest, GatResult
 from egm.links.gat import codec
 from egm.links.gat.codec import (
@@ -63,7 +63,7 @@ class GatService:
 
     def __init__(
         self,
-        machine: Machine,
+        machine: PositionMachine,
         identity: ReportIdentity,
         components: frozenset[str],
         start_signing: Callable[[SpecialFunctionRequest], None],

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from egm.config.sas_line import SasLineTable
 from egm.kernel.events import Event, EventType, Payload
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.services import MachineContext
 from egm.links.entries import HOST_TIME_RECORDED, HostTimeRecorded
 from egm.links.keys import LinksKey
@@ -51,7 +51,7 @@ class SasHost:
     """Values from earlier polls of this host that decide a later reply, by key; lost at a restart."""
 
     @property
-    def machine(self) -> Machine:
+    def machine(self) -> PositionMachine:
         """Return the machine, with journal, profile, games and devices."""
         return self.context.engine.machine
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from egm.devices.ledgers import EscrowPhase
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.money.keys import MoneyKey
 from egm.money.records.money import CashOutRecord, PaperRecord
 from egm.tickets.redemption import LockedTicket
@@ -22,7 +22,7 @@ class EscrowedBill:
     amount_cents: int = 0
 
 
-def find_held_cents(machine: Machine, fault_code: str) -> int:
+def find_held_cents(machine: PositionMachine, fault_code: str) -> int:
     """Return the player's money that the device with this fault holds, in minor units; 0 if none or unknown."""
     device_kind, _, fault_name = fault_code.partition(".")
     if fault_name == "disputed":
@@ -48,7 +48,7 @@ def find_held_cents(machine: Machine, fault_code: str) -> int:
     )
 
 
-def _find_acceptor_held_cents(machine: Machine) -> int:
+def _find_acceptor_held_cents(machine: PositionMachine) -> int:
     """Return the player's money that the bill acceptor holds in escrow or is stacking, in minor units."""
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
     if paper is not None and paper.phase is EscrowPhase.ORDERED:
@@ -59,7 +59,7 @@ def _find_acceptor_held_cents(machine: Machine) -> int:
     )
 
 
-def build_held_money_values(machine: Machine, fault_code: str) -> dict[str, int | str]:
+def build_held_money_values(machine: PositionMachine, fault_code: str) -> dict[str, int | str]:
     """Return the values for a fault notice that state the player's money in the faulty device.
 
     The result has ``amount_cents`` if the amount is known. If a bill or ticket of unknown value may be in the

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from egm.kernel.credits import CreditKind
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import (
     AccountAndCents,
@@ -45,18 +45,18 @@ class GameInProgress:
     """The record of the open game, or of the game last read from the journal."""
 
 
-def is_game_open(machine: Machine) -> bool:
+def is_game_open(machine: PositionMachine) -> bool:
     """Return whether a game is in progress, played with credits or with a tournament's points."""
     return any(machine.memory.get(key) is not None for key in (PlayKey.GAME, PlayKey.PURSE_GAME))
 
 
-def find_open_game(machine: Machine) -> GameRecord | None:
+def find_open_game(machine: PositionMachine) -> GameRecord | None:
     """Return the game in progress as recorded so far, or None."""
     pointer = machine.memory.read(GamePointer, PlayKey.GAME) or find_tournament_game(machine)
     return None if pointer is None else read_cached_game(machine, pointer.play_id)
 
 
-def find_tournament_game(machine: Machine) -> GamePointer | None:
+def find_tournament_game(machine: PositionMachine) -> GamePointer | None:
     """Return the reference to the tournament game in progress, which is played with points, or None."""
     return machine.memory.read(GamePointer, PlayKey.PURSE_GAME)
 
@@ -68,7 +68,7 @@ class GameStart(NamedTuple):
     record: GameRecord
 
 
-def find_game_start(machine: Machine, play_id: str) -> GameStart:
+def find_game_start(machine: PositionMachine, play_id: str) -> GameStart:
     """Return a game's first entry in this journal, and the game record in it.
 
     The record has the first step only. If a memory clear carried the game into this journal, it has all steps
@@ -80,13 +80,13 @@ def find_game_start(machine: Machine, play_id: str) -> GameStart:
     return GameStart(entry, from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}"))
 
 
-def find_last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
+def find_last_game(machine: PositionMachine) -> tuple[GameRecord, LastGame] | None:
     """Return the last finished game and what it paid, or None."""
     pointer = machine.memory.read(LastGame, PlayKey.LAST_GAME)
     return None if pointer is None else (read_cached_game(machine, pointer.play_id), pointer)
 
 
-def list_stakes(machine: Machine, game_record: GameRecord) -> tuple[AccountAndCents, ...]:
+def list_stakes(machine: PositionMachine, game_record: GameRecord) -> tuple[AccountAndCents, ...]:
     """Return the stakes of the open game in order, as pairs of account and minor units."""
     if game_record.stakes_by_account is not None:  # carried over from the journal before a memory clear
         first_stakes: tuple[AccountAndCents, ...] = game_record.stakes_by_account
@@ -99,7 +99,7 @@ def list_stakes(machine: Machine, game_record: GameRecord) -> tuple[AccountAndCe
     return (*first_stakes, *(transfer for transfers in raises for transfer in transfers))
 
 
-def _list_wagers(machine: Machine, entry_id: str) -> tuple[AccountAndCents, ...]:
+def _list_wagers(machine: PositionMachine, entry_id: str) -> tuple[AccountAndCents, ...]:
     """Return the wagers in a journal entry, as pairs of account and minor units."""
     entry = machine.journal.get(entry_id)
     transfers = () if entry is None else entry.transfers
@@ -108,7 +108,7 @@ def _list_wagers(machine: Machine, entry_id: str) -> tuple[AccountAndCents, ...]
     )
 
 
-def is_win_cashed_out(machine: Machine, game_record: GameRecord) -> bool:
+def is_win_cashed_out(machine: PositionMachine, game_record: GameRecord) -> bool:
     """Return whether the last game's win was cashed out; it is then not shown to the next player."""
     end_entry = machine.journal.get(f"{game_record.play_id}.end")
     credit_accounts = {machine.name_credit_account(kind) for kind in CreditKind}
@@ -119,7 +119,7 @@ def is_win_cashed_out(machine: Machine, game_record: GameRecord) -> bool:
     )
 
 
-def read_cached_game(machine: Machine, play_id: str) -> GameRecord:
+def read_cached_game(machine: PositionMachine, play_id: str) -> GameRecord:
     """Return the record of a game: from the cache if it was the last one read, otherwise from the journal."""
     game_in_progress = machine.component(GameInProgress)
     if game_in_progress.record is None or game_in_progress.record.play_id != play_id:
@@ -127,7 +127,7 @@ def read_cached_game(machine: Machine, play_id: str) -> GameRecord:
     return game_in_progress.record
 
 
-def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
+def _rebuild_game(machine: PositionMachine, play_id: str) -> GameRecord:
     """Return a game rebuilt from all its journal entries."""
     start_entry, game_record = find_game_start(machine, play_id)
     for entry in machine.journal.entries(

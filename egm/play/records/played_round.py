@@ -7,7 +7,7 @@ says for which tournament entry the round is played, and how far it has progress
 from dataclasses import dataclass, field
 from typing import Literal
 
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import LastGame
 from egm.record_codec import omit_if_default, stored_as
@@ -48,12 +48,12 @@ class PlayedRound:
     """How the round ended; empty while it is played."""
 
 
-def find_played_round(machine: Machine) -> PlayedRound | None:
+def find_played_round(machine: PositionMachine) -> PlayedRound | None:
     """Return the record of the tournament round that this position plays or has played last; None if none exists."""
     return machine.memory.read(PlayedRound, PlayKey.PURSE)
 
 
-def find_open_round(machine: Machine) -> PlayedRound | None:
+def find_open_round(machine: PositionMachine) -> PlayedRound | None:
     """Return the record of the tournament round that has begun and not ended at this position, or None."""
     played_round = find_played_round(machine)
     return None if played_round is None or played_round.ending else played_round
@@ -69,6 +69,6 @@ def name_won_points_account(position_number: int) -> str:
     return f"tournament:won:{position_number}"
 
 
-def read_playable_points(machine: Machine) -> int:
+def read_playable_points(machine: PositionMachine) -> int:
     """Return the points that are left to this position for play."""
     return machine.journal.available_cents(name_points_account(machine.position.number))

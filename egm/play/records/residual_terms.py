@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.play.keys import PlayKey
 from egm.record_codec import stored_as
 from egm.record_fields import Count
@@ -19,7 +19,7 @@ class ResidualTerms:
     """The smallest amount that buys a game or a coin, in minor units; 0 if nothing can be bought."""
 
 
-def build_residual_terms(machine: Machine) -> ResidualTerms:
+def build_residual_terms(machine: PositionMachine) -> ResidualTerms:
     """Return a position's rules for residual credit, from the profile and the games offered.
 
     They change only when the machine is restarted.
@@ -39,7 +39,7 @@ def build_residual_terms(machine: Machine) -> ResidualTerms:
     )
 
 
-def build_residual_terms_change(machine: Machine) -> dict[str, object]:
+def build_residual_terms_change(machine: PositionMachine) -> dict[str, object]:
     """Return the state change that records the present rules for residual credit; empty if they are recorded."""
     terms = build_residual_terms(machine)
     return (

@@ -7,7 +7,7 @@ position's own record has its standing bets and the shared values on which they 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.play.keys import TableKey
 from egm.play.records.game_record import GameRecord, GameReference, SharedTableState, TableRecord
 from egm.record_codec import to_json
@@ -113,7 +113,7 @@ def _to_mapping(table_state: JSON) -> Mapping[str, JSON]:
 
 
 # ---------------------------------------------------------------------------------------------- what is stored
-def read_table(machine: Machine, digest: str) -> TableRecord | None:
+def read_table(machine: PositionMachine, digest: str) -> TableRecord | None:
     """Return the stored state of the table of a game definition, or None if it is in its initial state."""
     table_record = machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}")
     state_keys = None if machine.position.position_count == 1 else _find_keys(machine, digest)
@@ -137,7 +137,7 @@ def read_table(machine: Machine, digest: str) -> TableRecord | None:
     )
 
 
-def list_tables_with_standing_bets(machine: Machine) -> tuple[TableRecord, ...]:
+def list_tables_with_standing_bets(machine: PositionMachine) -> tuple[TableRecord, ...]:
     """Return the records of the tables on which this position has standing bets."""
     tables = machine.memory.read_all(TableRecord, TableKey.TABLE_STATE)
     return tuple(
@@ -145,12 +145,12 @@ def list_tables_with_standing_bets(machine: Machine) -> tuple[TableRecord, ...]:
     )
 
 
-def extract_stored_state(machine: Machine, digest: str, table_state: JSON) -> JSON:
+def extract_stored_state(machine: PositionMachine, digest: str, table_state: JSON) -> JSON:
     """Return the part of a table's state that a position stores in its own record."""
     return extract_player_state(table_state, _find_keys(machine, digest))
 
 
-def can_join_shared_round(machine: Machine, digest: str) -> bool:
+def can_join_shared_round(machine: PositionMachine, digest: str) -> bool:
     """Return whether this position can play a table game's next round together with the other positions.
 
     If standing bets of this position missed the table's last shared round, the result is False: the position first
@@ -165,7 +165,7 @@ def can_join_shared_round(machine: Machine, digest: str) -> bool:
     )
 
 
-def read_shared_state(machine: Machine, digest: str) -> JSON:
+def read_shared_state(machine: PositionMachine, digest: str) -> JSON:
     """Return the state that a table's players share; None if none is stored or the table is in its initial state.
 
     While the games of a round start, it is the state before the round.
@@ -178,7 +178,7 @@ def read_shared_state(machine: Machine, digest: str) -> JSON:
 
 
 def build_shared_state_change(
-    machine: Machine, rules: GameRules, game_record: GameRecord
+    machine: PositionMachine, rules: GameRules, game_record: GameRecord
 ) -> dict[str, object]:
     """Return what a step of a game changes in the table's shared state, by storage key.
 
@@ -209,17 +209,17 @@ def build_shared_state_change(
     return {f"{TableKey.SHARED_STATE}{game_record.game_reference.digest}": to_json(shared_record)}
 
 
-def _read_shared_record(machine: Machine, digest: str) -> SharedTableState | None:
+def _read_shared_record(machine: PositionMachine, digest: str) -> SharedTableState | None:
     """Return the record of the state that a table's players share, or None."""
     return machine.memory.read(SharedTableState, f"{TableKey.SHARED_STATE}{digest}")
 
 
-def _find_game(machine: Machine, digest: str) -> Game | None:
+def _find_game(machine: PositionMachine, digest: str) -> Game | None:
     """Return the installed game with this digest, or None."""
     return next((game for game in machine.games.values() if game.digest == digest), None)
 
 
-def _find_keys(machine: Machine, digest: str) -> TableStateKeys:
+def _find_keys(machine: PositionMachine, digest: str) -> TableStateKeys:
     """Return the names of a table's shared values; there are none if each position has its own table."""
     if (
         machine.position.position_count > 1

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.play.keys import WheelKey
 from egm.play.records.game_record import GameRecord
 from egm.record_codec import omit_if_default, stored_as
@@ -46,12 +46,12 @@ class WheelSpin:
         }
 
 
-def read_last_spin(machine: Machine) -> WheelSpin | None:
+def read_last_spin(machine: PositionMachine) -> WheelSpin | None:
     """Return the last spin for which betting was closed, or None."""
     return machine.memory.read(WheelSpin, WheelKey.LAST_SPIN)
 
 
-def read_winning_number(machine: Machine, game_record: GameRecord) -> int | None:
+def read_winning_number(machine: PositionMachine, game_record: GameRecord) -> int | None:
     """Return the number of the wheel spin that decides a game; None if it is not recorded, or no wheel decides."""
     spin = read_last_spin(machine)
     return None if spin is None else spin.number_by_round_id.get(game_record.round_id)

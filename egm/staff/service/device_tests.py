@@ -12,7 +12,7 @@ from typing import Final
 from egm.devices.interface import MoneyDevices, PrintState, TicketJob
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import Event
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import Guard, refusal_code
 from egm.money.events import CoinsPaid, PaperEscrowed, PaperNotAccepted, PrintFailure
@@ -68,18 +68,18 @@ def build_test_job(jurisdiction: str, job_id: str) -> TicketJob:
 
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("may_test")
-def person_may_test_devices(machine: Machine, event: Event) -> bool:
+def person_may_test_devices(machine: PositionMachine, event: Event) -> bool:
     """Return whether a person who may test devices has authorised the event."""
     return is_authorised(machine, event, Permission.TEST_DEVICES, 1)
 
 
-def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[Machine]:
+def build_device_is_free_guard(no_ticket_query_waits: Guard[PositionMachine]) -> Guard[PositionMachine]:
     """Return the guard that decides whether a device test may start.
 
     ``no_ticket_query_waits``: guard that no ticket in escrow waits for validation.
     """
 
-    def device_is_free(machine: Machine, event: Event) -> bool:
+    def device_is_free(machine: PositionMachine, event: Event) -> bool:
         """Return whether the device to test exists, is not serving a player, and meets the conditions of the test."""
         device_test = event.read_payload(DeviceTest)
         match device_test.test_kind:
@@ -113,25 +113,25 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
 
 
 @refusal_code("acceptor_is_tested")
-def acceptor_test_is_running(machine: Machine, _: Event) -> bool:
+def acceptor_test_is_running(machine: PositionMachine, _: Event) -> bool:
     """Return whether the bill acceptor is under test."""
     return machine.component(ServiceDesk).device_page_data.is_testing_acceptor
 
 
-def ticket_is_a_test(machine: Machine, _: Event) -> bool:
+def ticket_is_a_test(machine: PositionMachine, _: Event) -> bool:
     """Return whether the ticket being printed is a test ticket."""
     printing_record = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
     return printing_record is not None and is_test_job_id(printing_record.id)
 
 
-def payout_is_a_test(machine: Machine, _: Event) -> bool:
+def payout_is_a_test(machine: PositionMachine, _: Event) -> bool:
     """Return whether the hopper's present payout is a device test."""
     payout = machine.memory.read(PayoutRecord, MoneyKey.HOPPER_PAYOUT)
     return payout is not None and is_test_job_id(payout.payout_id)
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def start_test(machine: Machine, event: Event) -> None:
+def start_test(machine: PositionMachine, event: Event) -> None:
     """Start the requested test on its device, and record it; for a calibration, store it instead."""
     device_test, page_data = event.read_payload(DeviceTest), machine.component(ServiceDesk).device_page_data
     if device_test.test_kind is None or device_test.test_kind == "calibrate":
@@ -163,7 +163,7 @@ def start_test(machine: Machine, event: Event) -> None:
         _report_failed_test(machine, test_id, str(error))
 
 
-def _store_calibration(machine: Machine, event: Event) -> None:
+def _store_calibration(machine: PositionMachine, event: Event) -> None:
     """Store the touch-screen calibration that the event contains; it applies from now on."""
     a, b, c, d, e, f = event.read_payload(DeviceTest).matrix
     new_matrix: CalibrationMatrix = (a, b, c, d, e, f)
@@ -175,13 +175,13 @@ def _store_calibration(machine: Machine, event: Event) -> None:
     machine.post(TOUCH_CALIBRATED, details, state={StaffKey.TOUCH_CALIBRATION: list(new_matrix)})
 
 
-def _report_failed_test(machine: Machine, test_id: str, reason: str) -> None:
+def _report_failed_test(machine: PositionMachine, test_id: str, reason: str) -> None:
     """Record that a device test could not be started, and show why."""
     machine.post(TEST_NOT_STARTED, PrintJobOrTestFailed(id=test_id, reason=reason))
     machine.notice = Notice(code="test_failed", severity="warning", values={"why": reason})
 
 
-def return_test_paper(machine: Machine, event: Event) -> None:
+def return_test_paper(machine: PositionMachine, event: Event) -> None:
     """Let the acceptor return the bill or ticket that it has read in a test; a ticket's number is not recorded."""
     acceptor, paper = machine.component(MoneyDevices).acceptor, event.read_payload(PaperEscrowed)
     if acceptor is not None:
@@ -189,7 +189,7 @@ def return_test_paper(machine: Machine, event: Event) -> None:
     machine.post(TEST_PAPER_READ, TestPaperRead(amount_cents=paper.face_cents))
 
 
-def record_test_paper(machine: Machine, event: Event) -> None:
+def record_test_paper(machine: PositionMachine, event: Event) -> None:
     """Record that the acceptor under test returned or rejected a bill or ticket."""
     paper = event.read_payload(PaperNotAccepted)
     details = TestPaperReturned(
@@ -198,7 +198,7 @@ def record_test_paper(machine: Machine, event: Event) -> None:
     machine.post(TEST_PAPER_RETURNED, details)
 
 
-def record_test_ticket(machine: Machine, _: Event) -> None:
+def record_test_ticket(machine: PositionMachine, _: Event) -> None:
     """Record that the test ticket is printed up to its bar code."""
     printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     machine.post(
@@ -208,7 +208,7 @@ def record_test_ticket(machine: Machine, _: Event) -> None:
     )
 
 
-def record_test_ticket_failed(machine: Machine, event: Event) -> None:
+def record_test_ticket_failed(machine: PositionMachine, event: Event) -> None:
     """Record that the test ticket was not printed."""
     printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     reason = event.read_payload(PrintFailure).reason
@@ -219,7 +219,7 @@ def record_test_ticket_failed(machine: Machine, event: Event) -> None:
     )
 
 
-def record_test_coins(machine: Machine, event: Event) -> None:
+def record_test_coins(machine: PositionMachine, event: Event) -> None:
     """Record the number of coins that the hopper has paid in a test. The tester puts them back."""
     payout = machine.memory.require(PayoutRecord, MoneyKey.HOPPER_PAYOUT)
     paid_coins = event.read_payload(CoinsPaid).paid_coins

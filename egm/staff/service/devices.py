@@ -12,7 +12,7 @@ from egm.devices.interface import MoneyDevices
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER_LIGHTS
 from egm.kernel.events import Event, EventType
 from egm.kernel.faults import list_faults_to_show
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.kernel.touch import CalibrationError, fit_calibration
 from egm.people import Permission
@@ -40,7 +40,7 @@ from egm.staff.page_texts import (
 class DeviceListPage(MenuPage):
     """Page of the service menu that lists all devices of the cabinet, with their faults."""
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the page with one line for each device and for each test of the screen itself."""
         page_data = machine.component(ServiceDesk).device_page_data
         rows = tuple(
@@ -70,7 +70,7 @@ class DeviceListPage(MenuPage):
             actions=(BACK_ACTION,),
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the page of a device, or of a test of the screen."""
         subject, _, name = action.partition(":")
         if (subject, name) == ("screen", _CALIBRATE_ACTION_ID):
@@ -92,7 +92,7 @@ _SCREEN_TEST_PATTERNS: Final[tuple[Literal["display", "touch", "sound"], ...]] =
 _CALIBRATE_ACTION_ID: Final = "calibrate"
 
 
-def _find_worst_fault(machine: Machine, device_kind: str) -> PageText:
+def _find_worst_fault(machine: PositionMachine, device_kind: str) -> PageText:
     """Return the most severe active fault of a kind of device, as text; empty if none exists."""
     fault_codes = [
         code for code in list_faults_to_show(machine.active_faults) if code.partition(".")[0] == device_kind
@@ -107,7 +107,7 @@ class ScreenTestPage(MenuPage):
 
     test_pattern: Literal["display", "touch", "sound"]
 
-    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
+    def build_page(self, machine: PositionMachine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return a page with the name of the screen test and the way back; the screen draws the rest."""
         return ServicePage(
             id="",
@@ -117,7 +117,7 @@ class ScreenTestPage(MenuPage):
             actions=(BACK_ACTION,),
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
         return build_refusal("not_offered")
 
@@ -125,11 +125,11 @@ class ScreenTestPage(MenuPage):
 class TouchCalibrationPage(MenuPage):
     """Page of the touch-screen calibration: the person touches one cross after the other; the last ends the page."""
 
-    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
+    def build_page(self, machine: PositionMachine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the calibration page. It has no BACK button, because touches may be detected anywhere."""
         return ServicePage(id="", title=build_text("service.test.calibrate"), test=True, pattern="calibrate")
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:
         """Submit the touch-screen calibration; if the touches do not fit the crosses, leave the page with a notice."""
         person = machine.component(ServiceDesk).signed_in_person
         if action != "crosses" or person is None:
@@ -153,7 +153,7 @@ class DevicePage(MenuPage):
 
     device_name: str
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the page of the device, which changes with every report of the device."""
         page_data = machine.component(ServiceDesk).device_page_data
         kind = page_data.kind_by_device_name[self.device_name]
@@ -186,7 +186,7 @@ class DevicePage(MenuPage):
             actions=(BACK_ACTION, *_TEST_LISTER_BY_DEVICE_KIND.get(kind, _list_no_tests)(machine)),
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:
         """Submit the test of the device that the person has requested."""
         desk = machine.component(ServiceDesk)
         person = desk.signed_in_person
@@ -235,17 +235,17 @@ def _build_test_action(test_name: str, *, is_enabled: bool = True) -> PageAction
     )
 
 
-def _list_no_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _TEST_LISTER_BY_DEVICE_KIND)
+def _list_no_tests(machine: PositionMachine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _TEST_LISTER_BY_DEVICE_KIND)
     """Return no test buttons, for a device that has no tests."""
     return ()
 
 
-def _list_printer_tests(machine: Machine) -> tuple[PageAction, ...]:
+def _list_printer_tests(machine: PositionMachine) -> tuple[PageAction, ...]:
     """Return the button that prints a test ticket."""
     return (_build_test_action("print", is_enabled=machine.component(MoneyDevices).printer is not None),)
 
 
-def _list_acceptor_tests(machine: Machine) -> tuple[PageAction, ...]:
+def _list_acceptor_tests(machine: PositionMachine) -> tuple[PageAction, ...]:
     """Return the buttons that start and end the test of the bill acceptor."""
     is_testing = machine.component(ServiceDesk).device_page_data.is_testing_acceptor
     return (
@@ -254,20 +254,20 @@ def _list_acceptor_tests(machine: Machine) -> tuple[PageAction, ...]:
     )
 
 
-def _list_io_board_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _TEST_LISTER_BY_DEVICE_KIND)
+def _list_io_board_tests(machine: PositionMachine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _TEST_LISTER_BY_DEVICE_KIND)
     """Return the buttons that test the outputs of the I/O board: lamps, tower light, bell, and all off."""
     return tuple(_build_test_action(name) for name in _OUTPUTS_BY_TEST)
 
 
 #: Kind of device -> the function that lists the buttons of its tests.
-_TEST_LISTER_BY_DEVICE_KIND: Final[dict[str, Callable[[Machine], tuple[PageAction, ...]]]] = {
+_TEST_LISTER_BY_DEVICE_KIND: Final[dict[str, Callable[[PositionMachine], tuple[PageAction, ...]]]] = {
     "ticket_printer": _list_printer_tests,
     "bill_acceptor": _list_acceptor_tests,
     "io_board": _list_io_board_tests,
 }
 
 
-def _build_coin_prompt(machine: Machine) -> Prompt | None:
+def _build_coin_prompt(machine: PositionMachine) -> Prompt | None:
     """Return the prompt for the number of coins of a hopper test, or None if the profile permits none."""
     coins_max = machine.profile.staff.test_coins_max
     label = build_text("service.test.coins", most=coins_max)
@@ -278,7 +278,7 @@ def _build_coin_prompt(machine: Machine) -> Prompt | None:
     )
 
 
-def _build_input_table(machine: Machine) -> PageTable:
+def _build_input_table(machine: PositionMachine) -> PageTable:
     """Return the table with the current state of every input of the I/O board."""
     active_inputs = machine.component(ServiceDesk).device_page_data.active_inputs
     groups = (("door", "door", DOORS), ("key", "input.key", KEYS), ("button", "input.button", BUTTONS))

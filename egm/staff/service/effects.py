@@ -11,7 +11,7 @@ from typing import Final
 
 from egm.errors import OperatorError
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.kernel.running_positions import RunningPositions
@@ -46,7 +46,7 @@ MENU_KEYS: Final = frozenset({"operator", "audit"})
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def menu_may_open(machine: Machine, event: Event) -> bool:
+def menu_may_open(machine: PositionMachine, event: Event) -> bool:
     """Return whether the service menu is closed, and may be opened in the way requested (by a key, or without one)."""
     key = event.read_payload(MenuRequest).key
     return not machine.component(ServiceDesk).is_open and (
@@ -54,7 +54,7 @@ def menu_may_open(machine: Machine, event: Event) -> bool:
     )
 
 
-def page_is_open(machine: Machine, event: Event) -> bool:
+def page_is_open(machine: PositionMachine, event: Event) -> bool:
     """Return whether the answer in the event belongs to the service page that is open now."""
     return machine.component(ServiceDesk).is_input_to_open_page(
         event.read_payload(PageAnswer).page_input.page_id
@@ -62,7 +62,7 @@ def page_is_open(machine: Machine, event: Event) -> bool:
 
 
 @refusal_code("position_is_another")
-def another_position_is_chosen(machine: Machine, event: Event) -> bool:
+def another_position_is_chosen(machine: PositionMachine, event: Event) -> bool:
     """Return whether a signed-in person has chosen another player position of the machine."""
     other_positions = machine.component(RunningPositions).position_by_number.keys() - {
         machine.position.number
@@ -74,7 +74,7 @@ def another_position_is_chosen(machine: Machine, event: Event) -> bool:
 
 
 @refusal_code("key_is_enough")
-def key_may_act_without_sign_in(machine: Machine, event: Event) -> bool:
+def key_may_act_without_sign_in(machine: PositionMachine, event: Event) -> bool:
     """Return whether the attendant's key that was turned may act without a further sign-in.
 
     True if the profile requires no sign-in for what the key would do, or if a person with the permission is signed in
@@ -89,13 +89,13 @@ def key_may_act_without_sign_in(machine: Machine, event: Event) -> bool:
     )
 
 
-def no_service_page_is_open(machine: Machine, _: Event) -> bool:
+def no_service_page_is_open(machine: PositionMachine, _: Event) -> bool:
     """Return whether no service page is open."""
     return not machine.component(ServiceDesk).is_open
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def record_key_turn(machine: Machine, event: Event) -> None:
+def record_key_turn(machine: PositionMachine, event: Event) -> None:
     """Record that a key switch was turned, even if the turn has no effect (J-16)."""
     key_change = event.read_payload(KeySwitchChange)
     key_turn = KeySwitchTurned(
@@ -104,7 +104,7 @@ def record_key_turn(machine: Machine, event: Event) -> None:
     machine.post(KEY_TURNED if key_turn.is_turned_on else KEY_RETURNED, key_turn)
 
 
-def open_menu(machine: Machine, event: Event) -> None:
+def open_menu(machine: PositionMachine, event: Event) -> None:
     """Open the service menu at the sign-in page.
 
     A person who comes from another player position of the machine is signed in at once.
@@ -122,7 +122,7 @@ def open_menu(machine: Machine, event: Event) -> None:
         _sign_in_and_show_main_menu(machine, person)
 
 
-def move_menu(machine: Machine, event: Event) -> Event | None:
+def move_menu(machine: PositionMachine, event: Event) -> Event | None:
     """Move the service menu and the signed-in person to another player position, whose own screen then shows it.
 
     Return the event that closes the menu here. If the menu cannot be opened there, show a notice and return None.
@@ -140,11 +140,11 @@ def move_menu(machine: Machine, event: Event) -> Event | None:
     return Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason=f"to position {position_number}"))
 
 
-def ask_for_sign_in(machine: Machine, event: Event) -> None:
+def ask_for_sign_in(machine: PositionMachine, event: Event) -> None:
     """Ask the person who turned the attendant's key to sign in; then the key acts as turned by that person."""
     permission, authorisation = find_key_permission(machine), event.read_payload(Authorisation)
 
-    def act_as_person(machine: Machine, person: Person) -> PageResult:
+    def act_as_person(machine: PositionMachine, person: Person) -> PageResult:
         """Record the sign-in, close the menu, and let the attendant's key act as turned by this person."""
         _record_sign_in(machine, person, "attendant")
         _sign_out(machine, "done")
@@ -155,7 +155,7 @@ def ask_for_sign_in(machine: Machine, event: Event) -> None:
     machine.component(ServiceDesk).menu_name = "attendant"
 
 
-def _open_service_menu(machine: Machine, page: SignInPage, opened_by: str) -> None:
+def _open_service_menu(machine: PositionMachine, page: SignInPage, opened_by: str) -> None:
     """Open the service menu at ``page``, and record how: ``opened_by`` is the key switch, or ``screen``."""
     desk = machine.component(ServiceDesk)
     menu_record = OpenMenu(opened_at=machine.clock.now().isoformat(), person=None)
@@ -164,21 +164,21 @@ def _open_service_menu(machine: Machine, page: SignInPage, opened_by: str) -> No
     desk.menu_name, desk.is_opened_by_key = "operator", opened_by != "screen"
 
 
-def _sign_in_and_show_main_menu(machine: Machine, person: Person) -> PageResult:
+def _sign_in_and_show_main_menu(machine: PositionMachine, person: Person) -> PageResult:
     """Open the main menu for the person who has signed in."""
     _record_sign_in(machine, person, "operator")
     machine.component(ServiceDesk).sign_in(person, MainMenuPage())
     return StayOnPage()
 
 
-def _record_sign_in(machine: Machine, person: Person, menu: str) -> None:
+def _record_sign_in(machine: PositionMachine, person: Person, menu: str) -> None:
     """Record in the journal that a person has signed in at the service menu."""
     menu_record = OpenMenu(opened_at=machine.clock.now().isoformat(), person=person.id)
     details = MenuEntered(menu=menu, person=person.id, role=person.role)
     machine.post(MENU_ENTERED, details, state={StaffKey.OPEN_MENU: menu_record})
 
 
-def answer_page(machine: Machine, event: Event) -> Event | None:
+def answer_page(machine: PositionMachine, event: Event) -> Event | None:
     """Pass the signed-in person's answer to the open service page; return the event that it leads to, or None."""
     answer = event.read_payload(PageAnswer)
     action, text = _clean_typed_text(answer.action), _clean_typed_text(answer.page_input.entered_text)
@@ -197,17 +197,17 @@ def _clean_typed_text(typed_value: object) -> str:
     return text[:_TYPED_TEXT_LENGTH_MAX].encode("utf-8", "replace").decode("utf-8")
 
 
-def close_menu(machine: Machine, event: Event) -> None:
+def close_menu(machine: PositionMachine, event: Event) -> None:
     """Close the service menu, because the key was turned back, the menu timed out, or the person has finished."""
     _sign_out(machine, event.read_payload(MenuClosed).reason)
 
 
-def close_menu_at_start(machine: Machine, _: Event) -> None:
+def close_menu_at_start(machine: PositionMachine, _: Event) -> None:
     """Close the service menu at start-up, and sign out the person who used it when the machine stopped."""
     _sign_out(machine, "restart")
 
 
-def _sign_out(machine: Machine, reason: str) -> None:
+def _sign_out(machine: PositionMachine, reason: str) -> None:
     """Close the service menu, and record who was signed out, and why."""
     menu_record = machine.memory.read(OpenMenu, StaffKey.OPEN_MENU)
     desk = machine.component(ServiceDesk)
@@ -219,7 +219,7 @@ def _sign_out(machine: Machine, reason: str) -> None:
     desk.close()
 
 
-def record_roster_changes(machine: Machine, _: Event) -> None:
+def record_roster_changes(machine: PositionMachine, _: Event) -> None:
     """At power-up, record changes of the staff roster since the last one recorded, and restart the stored locks.
 
     If the roster cannot be read, nobody can sign in.

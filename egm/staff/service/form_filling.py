@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from egm.kernel.events import Event
 from egm.kernel.feature import Features
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import get_refusal_code
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.people import Person
@@ -56,7 +56,7 @@ class FormFillingPage(MenuPage):
             None,
         )
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the form's page: the fields entered, and the next field or the confirmation."""
         next_field = self._next_field
         rows = tuple(
@@ -81,7 +81,7 @@ class FormFillingPage(MenuPage):
             actions=(BACK_ACTION,) if next_field is not None else (BACK_ACTION, confirm_action),
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:
         """Accept the typed value of a form's field; after the last field, get the authorisation and submit the form."""
         next_field = self._next_field
         if action == "enter" and next_field is not None:
@@ -108,7 +108,9 @@ class FormFillingPage(MenuPage):
             )
         return self._build_submission(machine, (person,), page_count=1)
 
-    def _build_submission(self, machine: Machine, persons: tuple[Person, ...], page_count: int) -> PageResult:
+    def _build_submission(
+        self, machine: PositionMachine, persons: tuple[Person, ...], page_count: int
+    ) -> PageResult:
         """Return the page result that submits the form as authorised by ``persons``, then leaves some pages."""
         field_values = {
             **self.form.preset_values,
@@ -119,11 +121,11 @@ class FormFillingPage(MenuPage):
         }
         return SubmitEvent(self._build_event(machine, field_values), page_count=page_count)
 
-    def _build_event(self, machine: Machine, field_values: Mapping[str, object]) -> Event:
+    def _build_event(self, machine: PositionMachine, field_values: Mapping[str, object]) -> Event:
         """Return the event that the form submits, with the given field values as its payload."""
         return machine.component(Features).state_table.payloads.build_event(self.form.event, field_values)
 
-    def _list_submission_conditions(self, machine: Machine) -> tuple[PageRow, ...]:
+    def _list_submission_conditions(self, machine: PositionMachine) -> tuple[PageRow, ...]:
         """Return one row for each condition for submitting the form, marked by whether the condition holds now."""
         if not self.form.submission_guards:
             return ()

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.people import Permission
 from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, build_refusal
@@ -22,7 +22,7 @@ _LISTED_SHEETS_MAX: Final = 50
 class InterventionListPage(MenuPage):
     """Page that lists the sheets of the last interventions, newest first."""
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the page with one line per intervention."""
         rows = tuple(
             PageRow(
@@ -42,7 +42,7 @@ class InterventionListPage(MenuPage):
             id="", title=build_text("service.menu.interventions"), tables=(table,), actions=(BACK_ACTION,)
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the sheet of the touched intervention."""
         selected_sheet = next((sheet for sheet in _list_last_sheets(machine) if sheet.id == action), None)
         return (
@@ -58,17 +58,17 @@ class InterventionSheetPage(MenuPage):
     def __init__(self, sheet: InterventionSheet) -> None:
         self._sheet = sheet
 
-    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
+    def build_page(self, machine: PositionMachine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the tables of the intervention sheet."""
         title = build_text("service.sheet.title", number=self._sheet.id)
         return ServicePage(id="", title=title, tables=self._sheet.build_tables(), actions=(BACK_ACTION,))
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
         return build_refusal("not_offered")
 
 
-def _list_last_sheets(machine: Machine) -> list[InterventionSheet]:
+def _list_last_sheets(machine: PositionMachine) -> list[InterventionSheet]:
     """Return the sheets of the last interventions, newest first."""
     return list(iter_last_sheets(machine.journal, machine.entry_declarations, _LISTED_SHEETS_MAX))
 

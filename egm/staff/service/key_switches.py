@@ -12,7 +12,7 @@ from typing import Final
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType, State
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.kernel.states import STATES_FOR_ATTENDANT_KEY
 from egm.staff.desk import ServiceDesk
@@ -44,7 +44,7 @@ def iter_concerned_positions(
     return (own_position,)
 
 
-def is_waiting_for_key(engine: StateMachineEngine[Machine], key_event: Event) -> bool:
+def is_waiting_for_key(engine: StateMachineEngine[PositionMachine], key_event: Event) -> bool:
     """Return whether a turn of the attendant's key now would have an effect at a player position.
 
     A turn that would only show a refusal has no effect.
@@ -69,6 +69,6 @@ def _rank_waiting_position(position: RunningPosition) -> int:
     return _STATES_SERVED_FIRST.index(state) if state in _STATES_SERVED_FIRST else len(_STATES_SERVED_FIRST)
 
 
-def _has_menu(machine: Machine) -> bool:
+def _has_menu(machine: PositionMachine) -> bool:
     """Return whether the service menu is open at this player position."""
     return machine.component(ServiceDesk).is_open

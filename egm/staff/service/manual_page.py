@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageRow, PageTable, Prompt, ServicePage
 from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.page_texts import BACK_ACTION, build_code_text, build_text, build_two_column_table
@@ -17,7 +17,7 @@ _COLUMN_COUNT: Final = 2
 class ManualPage(MenuPage):
     """First page of the manual: the active faults, each with its remedy, and the list of chapters."""
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return a page with one line for each active fault and for each chapter."""
         active_faults = tuple(
             PageRow(cells=(build_code_text("tilt.text", code),), action=f"faults:{index}", icon="warning")
@@ -32,7 +32,7 @@ class ManualPage(MenuPage):
             actions=(BACK_ACTION,),
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:
         """Open the page of a chapter, or the page of one line of a chapter."""
         name, _, line_index = action.partition(":")
         chapter = next((chapter for chapter in MANUAL_CHAPTERS if chapter.id == name), None)
@@ -51,7 +51,7 @@ class _ManualChapterPage(MenuPage):
 
     chapter: ManualChapter
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the page with the chapter's lines."""
         table = self.chapter.build_table(machine.component(ServiceMenu))
         if len(table.columns) <= _COLUMN_COUNT:
@@ -65,7 +65,7 @@ class _ManualChapterPage(MenuPage):
             actions=(BACK_ACTION,),
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the page of the touched line of the chapter."""
         rows = self.chapter.build_table(machine.component(ServiceMenu)).rows
         if not (action.isascii() and action.isdigit() and int(action) < len(rows)):
@@ -80,13 +80,13 @@ class _ManualLinePage(MenuPage):
     chapter: ManualChapter
     row: PageRow
 
-    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
+    def build_page(self, machine: PositionMachine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with each cell of the line next to the name of its column."""
         column_titles = (build_text(f"manual.column.{name}") for name in self.chapter.columns)
         table = build_two_column_table(zip(column_titles, self.row.cells, strict=True))
         return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK_ACTION,))
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
         return build_refusal("not_offered")
 

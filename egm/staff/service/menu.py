@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from egm.kernel.entries import EntryDeclarations
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import StateTable
 from egm.kernel.running_positions import RunningPositions
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage
@@ -40,7 +40,7 @@ class ServiceMenu:
 
     menu_items: tuple[MenuItem, ...]
     forms: tuple[Form, ...]
-    rules: StateTable[Machine]
+    rules: StateTable[PositionMachine]
     """The state-table rules of the forms' events, for the manual."""
     entry_declarations: EntryDeclarations
     """The declared journal entries, for the manual."""
@@ -57,7 +57,7 @@ class ServiceMenu:
 class MainMenuPage(MenuPage):
     """Main menu: the sections available to the signed-in person, and the other player positions."""
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the main menu: a button for each section, and the search.
 
         On a machine with several player positions, it also shows the state and the hand-pay of each.
@@ -78,7 +78,7 @@ class MainMenuPage(MenuPage):
             ),
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open a section, the search, a page or a form; or move the menu to another position."""
         target, _, argument = action.partition(":")
         if target == "position" and argument in {
@@ -96,7 +96,7 @@ class _SectionPage(MenuPage):
 
     menu_section: str
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return a page with one line for each page and form that the signed-in person may use."""
         return ServicePage(
             id="",
@@ -105,7 +105,7 @@ class _SectionPage(MenuPage):
             actions=(BACK_ACTION,),
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the touched page or form."""
         return _open_menu_line(machine, action)
 
@@ -113,7 +113,7 @@ class _SectionPage(MenuPage):
 class _MenuSearchPage(MenuPage):
     """Page with every line of the main menu, which the screen filters by the typed letters."""
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return a page with the lines of all sections of the main menu."""
         return ServicePage(
             id="",
@@ -123,12 +123,12 @@ class _MenuSearchPage(MenuPage):
             actions=(BACK_ACTION,),
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the touched page or form."""
         return _open_menu_line(machine, action)
 
 
-def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
+def _iter_position_tables(machine: PositionMachine) -> Iterator[PageTable]:
     """Yield the table of a machine's player positions, if it has several: the state and hand-pay of each."""
     position_by_number = machine.component(RunningPositions).position_by_number
     if len(position_by_number) < 2:
@@ -150,7 +150,7 @@ def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
     yield PageTable(columns=build_column_titles("position", "state", "handpay"), rows=tuple(rows))
 
 
-def _iter_section_tables(machine: Machine, sections: Iterable[str]) -> Iterator[PageTable]:
+def _iter_section_tables(machine: PositionMachine, sections: Iterable[str]) -> Iterator[PageTable]:
     """Yield the lines of the given sections of the main menu: a table of all pages, then a table of all forms."""
     for line_kind, title in _TITLE_BY_LINE_KIND.items():
         rows = tuple(row for section in sections for row in _iter_section_rows(machine, section, line_kind))
@@ -159,7 +159,7 @@ def _iter_section_tables(machine: Machine, sections: Iterable[str]) -> Iterator[
 
 
 def _iter_section_rows(
-    machine: Machine, section: str, line_kind: _LineKind | None = None
+    machine: PositionMachine, section: str, line_kind: _LineKind | None = None
 ) -> Iterator[PageRow]:
     """Yield the lines of a section of the main menu that the signed-in person may use.
 
@@ -176,7 +176,7 @@ def _iter_section_rows(
             yield PageRow(cells=(build_text(f"form.{form.id}.title"),), action=f"form:{form.id}")
 
 
-def _open_menu_line(machine: Machine, action: str) -> PageResult:
+def _open_menu_line(machine: PositionMachine, action: str) -> PageResult:
     """Return the page result that opens the page or form of the menu line ``action``.
 
     If the signed-in person may not use it, the result is a refusal.

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage
 from egm.people import Permission
 from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, build_refusal
@@ -26,7 +26,7 @@ from egm.staff.service.form_filling import FormFillingPage
 class OptionListPage(MenuPage):
     """Page of the operator's options: every installed game, and the minimum and maximum bet."""
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the page with the options that apply from the next start.
 
         A game is marked if its denominations will change at the next start.
@@ -83,7 +83,7 @@ class OptionListPage(MenuPage):
             ),
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the options of a game, or the form of the minimum or maximum bet."""
         game_id = action.removeprefix("game:")
         if action.startswith("game:") and game_id in machine.component(InstalledGames).denominations_cents:
@@ -101,7 +101,7 @@ class GameOptionsPage(MenuPage):
 
     game_id: str
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the page with the game's denominations, and the forms that change its options."""
         options = OperatorOptions.read_stored(machine)
         admitted_cents = machine.component(InstalledGames).denominations_cents[self.game_id]
@@ -124,7 +124,7 @@ class GameOptionsPage(MenuPage):
             ),
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the form that changes an option of the game."""
         if action not in {"game", "denomination"}:
             return build_refusal("not_offered")

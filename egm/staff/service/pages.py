@@ -13,7 +13,7 @@ from typing import Any, Final
 from egm.integrity.keys import IntegrityKey
 from egm.kernel import logs
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, ServicePage
 from egm.people import Permission
 from egm.staff.desk import MenuItem, MenuPage, PageResult, ServiceDesk, StayOnPage, build_refusal
@@ -57,7 +57,7 @@ class MetersPage(MenuPage):
 
     split_dimension: str = ""
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the meters' page: the jurisdiction's meters, then all that are not zero; or the split tables."""
         reading = machine.journal.meters()
         if self.split_dimension:
@@ -93,14 +93,14 @@ class MetersPage(MenuPage):
             actions=(BACK_ACTION, totals_action, *split_actions),
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Split the meters by the touched dimension, or show their totals."""
         if action not in ("whole", *_METER_SPLIT_DIMENSIONS):
             return build_refusal("not_offered")
         self.split_dimension = "" if action == "whole" else action
         return StayOnPage()
 
-    def _build_split_tables(self, machine: Machine) -> tuple[PageTable, ...]:
+    def _build_split_tables(self, machine: PositionMachine) -> tuple[PageTable, ...]:
         """Return a table for each meter that has a value under the chosen dimension (such as game), one row per value.
 
         Meters that can decrease, or that count only since power-up or a door's closing, are not split.
@@ -122,7 +122,7 @@ class MetersPage(MenuPage):
                 tables.append(build_two_column_table(rows, build_meter_name_text(name)))
         return tuple(tables)
 
-    def _format_dimension_value(self, machine: Machine, dimension_value: str) -> PageText:
+    def _format_dimension_value(self, machine: PositionMachine, dimension_value: str) -> PageText:
         """Return the value of a dimension as text: a bill or denomination as money, a game by its title."""
         if not dimension_value:
             return build_text("service.meters.no_part")
@@ -160,7 +160,9 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
             )
 
 
-def _format_value_in_jurisdiction_unit(machine: Machine, meter_name: str, meter_value: int) -> PageText:
+def _format_value_in_jurisdiction_unit(
+    machine: PositionMachine, meter_name: str, meter_value: int
+) -> PageText:
     """Return a meter's value in the unit in which the jurisdiction counts that meter."""
     first_own_name, *_ = METER_NAMES_BY_JURISDICTION[machine.profile.staff.meter_naming][meter_name]
     return build_meter_value_text(first_own_name, meter_value)
@@ -175,7 +177,7 @@ class LogPage(MenuPage):
 
     log: logs.Log
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return a page with one line per journal entry of the log: when, what, how much, who."""
         entries = machine.entry_declarations.read_log(machine.journal, self.log)
         position_column = ("position",) if machine.position.position_count > 1 else ()
@@ -187,12 +189,12 @@ class LogPage(MenuPage):
             id="", title=build_text(f"service.menu.log.{self.log}"), tables=(table,), actions=(BACK_ACTION,)
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
         return build_refusal("not_offered")
 
 
-def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
+def _build_entry_row(machine: PositionMachine, entry: StoredEntry) -> PageRow:
     """Return the line of a log about a journal entry: time, position if there are several, event and so on."""
     record = recall.read_details(entry)
     amount_cents = record.get("amount_cents")
@@ -237,22 +239,22 @@ class TablesPage(MenuPage):
 
     title: str
     """The catalogue key of the page's title."""
-    build_tables: Callable[[Machine], tuple[PageTable, ...]]
+    build_tables: Callable[[PositionMachine], tuple[PageTable, ...]]
     """The function that builds the tables from the machine."""
 
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the page with its tables; without any, an empty table, for which the screen shows a text."""
         tables = self.build_tables(machine) or (PageTable(),)
         return ServicePage(
             id="", title=build_text(f"service.menu.{self.title}"), tables=tables, actions=(BACK_ACTION,)
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""
         return build_refusal("not_offered")
 
 
-def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
+def _build_software_tables(machine: PositionMachine) -> tuple[PageTable, ...]:
     """Return the tables of the running software, each game's digest and each device's identification (J-12, A-19)."""
     profile, page_data = machine.profile, machine.component(ServiceDesk).device_page_data
     installed_software = machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
@@ -317,7 +319,7 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
     )
 
 
-def _build_clock_tables(machine: Machine) -> tuple[PageTable, ...]:
+def _build_clock_tables(machine: PositionMachine) -> tuple[PageTable, ...]:
     """Return the tables of the time and of past clock corrections; only the operating system can correct the time."""
     changes = machine.journal.entries("clock.changed", limit=_EVENTS_SHOWN_MAX, newest_first=True)
     rows = tuple(
@@ -339,12 +341,12 @@ def _build_clock_tables(machine: Machine) -> tuple[PageTable, ...]:
     )
 
 
-def _build_inventory_tables(machine: Machine) -> tuple[PageTable, ...]:
+def _build_inventory_tables(machine: PositionMachine) -> tuple[PageTable, ...]:
     """Return the tables of the machine's technical sheet (Monaco art. 19.4)."""
     return read_technical_sheet(machine.journal).build_tables()
 
 
-def _build_memory_tables(machine: Machine) -> tuple[PageTable, ...]:
+def _build_memory_tables(machine: PositionMachine) -> tuple[PageTable, ...]:
     """Return the tables of the memory's state, and of the procedure of a memory clear.
 
     The memory cannot be cleared from this page, and never without two people (A-20, A-21).

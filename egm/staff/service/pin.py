@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import Prompt, ServicePage
 from egm.people import PinRefusedError, Roster, check_pin_is_permitted
 from egm.people.pins import PIN_DIGITS_MAX
@@ -21,7 +21,7 @@ class OwnPinPage(MenuPage):
     def __init__(self) -> None:
         self._first_pin = ""
 
-    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
+    def build_page(self, machine: PositionMachine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the prompt for the new PIN, or for its repetition."""
         label = build_text("service.pin_again" if self._first_pin else "service.pin_new")
         prompt = Prompt(label=label, kind="pin", length_max=PIN_DIGITS_MAX)
@@ -29,7 +29,7 @@ class OwnPinPage(MenuPage):
             id="", title=build_text("service.menu.own_pin"), prompt=prompt, actions=(BACK_ACTION,)
         )
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:
         """Accept the new PIN, typed twice, and store its digest in the roster; the journal records who changed it."""
         person = machine.component(ServiceDesk).signed_in_person
         if action != "enter" or person is None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from egm.errors import OperatorError
 from egm.kernel.entries import EntryDeclaration
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageText, Prompt, ServicePage
 from egm.kernel.standing_faults import raise_fault
 from egm.people import Permission, Person, RecordedRoster, Roster, RosterError, load_recorded_roster
@@ -42,7 +42,7 @@ from egm.staff.page_texts import BACK_ACTION, build_text
 class SignInPage(MenuPage):
     """Page on which a person enters their staff number."""
 
-    after_sign_in: Callable[[Machine, Person], PageResult]
+    after_sign_in: Callable[[PositionMachine, Person], PageResult]
     """The function that is called with the signed-in person and returns the next page result."""
     title: PageText
     permission: Permission | None = None
@@ -50,12 +50,12 @@ class SignInPage(MenuPage):
     excluded_staff_number: str = ""
     """A staff number that may not sign in here, because the second person must be a different one."""
 
-    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
+    def build_page(self, machine: PositionMachine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the prompt for the staff number."""
         prompt = Prompt(label=build_text("service.staff_number"), kind="digits", length_max=8)
         return ServicePage(id="", title=self.title, prompt=prompt, actions=(BACK_ACTION,))
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Accept the staff number, and continue with its PIN."""
         if action != "enter":
             return build_refusal("not_offered")
@@ -73,12 +73,12 @@ class _PinPage(MenuPage):
     sign_in: SignInPage
     staff_number: str
 
-    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
+    def build_page(self, machine: PositionMachine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the prompt for the PIN of the staff number."""
         prompt = Prompt(label=build_text("service.pin", number=self.staff_number), kind="pin", length_max=12)
         return ServicePage(id="", title=self.sign_in.title, prompt=prompt, actions=(BACK_ACTION,))
 
-    def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
+    def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:
         """Authenticate the person by PIN and continue, or refuse.
 
         The refusal does not say whether the staff number or the PIN was wrong.
@@ -112,7 +112,7 @@ _ENTRY_BY_ROSTER_CHANGE: Final[Mapping[str, EntryDeclaration[RosterChanged]]] = 
 SIGN_IN_PAGE_COUNT = 2
 
 
-def reload_staff_roster(machine: Machine) -> None:
+def reload_staff_roster(machine: PositionMachine) -> None:
     """Read the staff roster again; record its changes since the last reading, and the terminals' wrong PINs.
 
     If the roster cannot be read, or is not the one that the journal recorded (:mod:`egm.people.recorded_roster`),
@@ -159,7 +159,7 @@ def reload_staff_roster(machine: Machine) -> None:
         )
 
 
-def _raise_roster_fault(machine: Machine, reason: str) -> None:
+def _raise_roster_fault(machine: PositionMachine, reason: str) -> None:
     """Raise the technician's fault about a staff roster that is not the recorded one."""
     raise_fault(machine, STAFF_ROSTER_FAULT, detail=reason)
 

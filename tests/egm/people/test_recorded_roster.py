@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.kernel.events import EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.people import Person, RecordedRoster, Role, Roster, pins
 from egm.people.pins import PinDigest
 from egm.staff.desk import ServiceDesk
@@ -145,7 +145,7 @@ def test_a_power_cut_while_the_first_people_are_recorded_raises_no_roster_fault(
     machine.folder.mkdir(mode=0o700)
     machine.enrol("1", "manager")
     machine.enrol("2")
-    post = Machine.post
+    post = PositionMachine.post
 
     def post_then_cut_power(machine, entry, record=None, **details):
         post(machine, entry, record, **details)
@@ -153,7 +153,7 @@ def test_a_power_cut_while_the_first_people_are_recorded_raises_no_roster_fault(
             raise PowerCutError
 
     with monkeypatch.context() as patched:
-        patched.setattr(Machine, "post", post_then_cut_power)
+        patched.setattr(PositionMachine, "post", post_then_cut_power)
         with pytest.raises(PowerCutError):
             machine.start()
     machine.stop()

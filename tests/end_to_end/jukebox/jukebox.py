@@ -12,7 +12,7 @@ from egm.kernel.events import EmptyPayload, Event, EventName, State
 from egm.kernel.feature import Feature
 from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 from egm.kernel.logs import Log
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice, Snapshot
 from egm.kernel.rules import Rule
 from egm.kernel.service_pages import ServicePage
@@ -83,22 +83,22 @@ class Turntable:
 
 
 # ---------------------------------------------------------------------------------------------- guards, effects
-def song_plays(machine: Machine, _: Event) -> bool:
+def song_plays(machine: PositionMachine, _: Event) -> bool:
     return machine.memory.get(JukeboxKey.SONG) is not None
 
 
-def no_song_plays(machine: Machine, event: Event) -> bool:
+def no_song_plays(machine: PositionMachine, event: Event) -> bool:
     return not song_plays(machine, event)
 
 
-def start_song(machine: Machine, event: Event) -> None:
+def start_song(machine: PositionMachine, event: Event) -> None:
     form = event.read_payload(SongForm)
     started = SongStarted(song=form.number, persons=form.persons)
     machine.post(SONG_STARTED, started, state={JukeboxKey.SONG: form.number})
     machine.component(Turntable).turns += 1
 
 
-def end_song(machine: Machine, _: Event) -> None:
+def end_song(machine: PositionMachine, _: Event) -> None:
     song = machine.memory.get(JukeboxKey.SONG)
     machine.post(SONG_ENDED, SongEnded(song=song), state={JukeboxKey.SONG: None})
 
@@ -115,7 +115,7 @@ FORM = Form(
 
 
 class SongPage(MenuPage):
-    def build_page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: PositionMachine) -> ServicePage:
         song = machine.memory.get(JukeboxKey.SONG)
         rows = ((build_text("service.column.song"), build_number_text(song or 0)),)
         return ServicePage(
@@ -125,17 +125,17 @@ class SongPage(MenuPage):
             actions=(BACK_ACTION,),
         )
 
-    def handle_input(self, _machine: Machine, _action: str, _text: str) -> PageResult:
+    def handle_input(self, _machine: PositionMachine, _action: str, _text: str) -> PageResult:
         return build_refusal("not_offered")
 
 
-def list_notices(machine: Machine) -> Iterator[Notice]:
+def list_notices(machine: PositionMachine) -> Iterator[Notice]:
     song = machine.memory.get(JukeboxKey.SONG)
     if song is not None:
         yield Notice(code="song_plays", values={"song": song}, is_lasting=True)
 
 
-def list_metrics(machine: Machine) -> Iterator[Metric]:
+def list_metrics(machine: PositionMachine) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "egm_song", "The song that plays, or 0.", value=machine.memory.get(JukeboxKey.SONG) or 0
     )

@@ -15,7 +15,7 @@ from rigs.every_event import make_machine_in
 from egm.app.features import FEATURES
 from egm.errors import InvariantError
 from egm.kernel.events import Event, EventName, State
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import Guard, RefusalHandling, Rule, get_refusal_code
 from egm.kernel.states import STATE_SET_NAMES
 from egm.testing.machine import MachineRig
@@ -185,7 +185,7 @@ def try_row(row: Row, folder: Path) -> None:
     rig.journal.self_audit()
 
 
-def _holds(guard: Guard[Machine], rig: MachineRig, event: Event) -> bool:
+def _holds(guard: Guard[PositionMachine], rig: MachineRig, event: Event) -> bool:
     """Return whether a guard holds; a guard that raises because an earlier one fails does not hold."""
     try:
         return guard(rig.machine, event)

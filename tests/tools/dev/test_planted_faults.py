@@ -10,7 +10,7 @@ from egm.app import player_position
 from egm.devices.bill_driver import BillDriver
 from egm.features.memory_clear.claim_book import CARRIED_OVER_ACCOUNT, ClaimBook
 from egm.kernel.events import EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.money import value_in
 from egm.money.device_ledgers import JournalEscrowLedger
 from egm.play import residual_credit, rulings
@@ -38,12 +38,12 @@ def script_actions(*names):
 
 def change_recorded_entries(monkeypatch, change):
     """Make the machine record every entry as ``change`` returns it."""
-    honest_post = Machine.post
+    honest_post = PositionMachine.post
 
     def post(machine, entry, details=None, **fields):
         return honest_post(machine, entry, details, **change(machine, entry.kind, fields))
 
-    monkeypatch.setattr(Machine, "post", post)
+    monkeypatch.setattr(PositionMachine, "post", post)
 
 
 def coins_metered_into_a_hopper_that_is_not_there(monkeypatch):

@@ -49,10 +49,12 @@ MOST = 7
 
 
 def level(name="luck", terms=TERMS):
-    generator = LevelStakeAndHitRate(stake_cents=STAKE, hit_rate=compute_mystery_hit_rate(terms, STAKE))
+    stake_and_hit_rate = LevelStakeAndHitRate(
+        stake_cents=STAKE, hit_rate=compute_mystery_hit_rate(terms, STAKE)
+    )
     names = {"en": name, "fr": name}
     return LevelDefinition(
-        id=name, names=names, scope=LevelScope.LINKED, terms=terms, stake_and_hit_rate=generator
+        id=name, names=names, scope=LevelScope.LINKED, terms=terms, stake_and_hit_rate=stake_and_hit_rate
     )
 
 
@@ -72,9 +74,14 @@ class Floor:
         return answer
 
     def join(self, machine, **changes):
-        generator = level().stake_and_hit_rate
+        stake_and_hit_rate = level().stake_and_hit_rate
         expected = LevelEnrolment(
-            **{"level": "luck", "stake_cents": generator.stake_cents, "odds": generator.hit_rate, **changes}
+            **{
+                "level": "luck",
+                "stake_cents": stake_and_hit_rate.stake_cents,
+                "odds": stake_and_hit_rate.hit_rate,
+                **changes,
+            }
         )
         return self.tell(machine, EnrolmentRequest(machine=machine, nonce="n", levels=(expected,)))
 

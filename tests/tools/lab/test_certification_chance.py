@@ -4,12 +4,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from tools.lab.certification.generator import CHANCE_RULES, check_chance_decides, check_strategy
 
 from egm.profiles import load_profile
 from paytables import AnalysisDepth, analyse, build_game, list_library_games, load_game
 from paytables.definition import parse, read_source
 from tools.dev.gallery import FixedDraws
+from tools.lab.certification.chance import CHANCE_RULES, check_chance_decides, check_strategy
 from tools.lab.certification.finding import CertificationCase, FindingStatus
 
 

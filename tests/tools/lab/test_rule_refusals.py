@@ -12,7 +12,7 @@ from paytables import AnalysisDepth, Settlement, analyse, build_game, list_remar
 from paytables.definition import parse, read_source
 from paytables.reels.bonus import WheelBonus
 from tools.dev.gallery import FixedDraws
-from tools.lab.certification import generator, rules
+from tools.lab.certification import chance, rules
 from tools.lab.certification.finding import CertificationCase, FindingStatus
 
 
@@ -174,12 +174,12 @@ def test_a_rule_that_does_not_apply_is_reported_and_passes_nothing(name):
 def test_a_bet_without_a_pay_table_is_checked_by_what_it_can_win():
     """The main bet of blackjack has no pay table, and under some rules no distribution; such bets are simulated."""
     full = build_case(load_game("quebec-blackjack"))
-    law, back = generator.check_prizes_at_every_bet(full)
+    law, back = chance.check_prizes_at_every_bet(full)
     assert law.status is back.status is FindingStatus.PASS
     assert "no pay table; it returns 99.1092 %, " in law.evidence
     assert law.evidence.endswith(", 3 wins of 4 to 6")
     bare = build_case(load_game("monaco-blackjack"), depth=AnalysisDepth.RETURN)
-    findings = list(generator.check_prizes_at_every_bet(bare))
+    findings = list(chance.check_prizes_at_every_bet(bare))
     assert [f.status for f in findings] == [FindingStatus.PASS] * len(findings)
     assert all(f.evidence.endswith(" was the first to win") for f in findings)
 
@@ -188,8 +188,8 @@ def test_a_bet_without_a_pay_table_is_checked_by_what_it_can_win():
 def test_a_bet_without_a_known_distribution_that_never_wins_is_refused(monkeypatch):
     """Games without prizes or a distribution are simulated; a bet that never wins fails."""
     bare = build_case(load_game("monaco-blackjack"), depth=AnalysisDepth.RETURN)
-    monkeypatch.setattr(generator, "_count_games_to_win", lambda *_: 0)
-    findings = list(generator.check_prizes_at_every_bet(bare))
+    monkeypatch.setattr(chance, "_count_games_to_win", lambda *_: 0)
+    findings = list(chance.check_prizes_at_every_bet(bare))
     assert {f.status for f in findings} == {FindingStatus.FAIL}
     assert findings[0].evidence.endswith("; none of 400 games won")
 
@@ -214,9 +214,7 @@ def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, reason):
     spot["bonus" if bet == "main" else "pay"].append(row)
     del definition["proved"]
     case = build_case(build_game(definition, "changed"), depth=AnalysisDepth.PRIZES)
-    failures = [
-        f.evidence for f in generator.check_prizes_at_every_bet(case) if f.status is FindingStatus.FAIL
-    ]
+    failures = [f.evidence for f in chance.check_prizes_at_every_bet(case) if f.status is FindingStatus.FAIL]
     assert failures == [f"bet {bet}: no result wins {spot['id']} nobody"], reason
     assert [remark.text for remark in list_remarks(case.game, case.analysis) if "nobody" in remark.text] == [
         f"no result wins {spot['id']} nobody: others take its place"
@@ -343,11 +341,11 @@ def test_a_wheel_or_balls_drawn_otherwise_than_depicted_fail(name):
 
     game = load_game(name)
     fair = build_case(game, depth=AnalysisDepth.PRIZES)
-    assert FindingStatus.FAIL not in {f.status for f in generator.check_depicted_odds(fair)}
+    assert FindingStatus.FAIL not in {f.status for f in chance.check_depicted_odds(fair)}
     unfair = CertificationCase(
         OneMore(game), fair.id_or_path, fair.analysis, fair.profile, fair.draw_source, 0
     )
-    assert FindingStatus.FAIL in {f.status for f in generator.check_depicted_odds(unfair)}
+    assert FindingStatus.FAIL in {f.status for f in chance.check_depicted_odds(unfair)}
 
 
 @pytest.mark.requirement("B-09")
@@ -361,9 +359,9 @@ def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
         return shown
 
     case = build_case(load_game("orchard-picnic"), depth=AnalysisDepth.PRIZES)
-    assert FindingStatus.FAIL not in {f.status for f in generator.check_depicted_odds(case)}
+    assert FindingStatus.FAIL not in {f.status for f in chance.check_depicted_odds(case)}
     monkeypatch.setattr(WheelBonus, "run", hidden)
-    assert FindingStatus.FAIL in {f.status for f in generator.check_depicted_odds(case)}
+    assert FindingStatus.FAIL in {f.status for f in chance.check_depicted_odds(case)}
 
 
 @pytest.mark.requirement("C-07")

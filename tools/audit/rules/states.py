@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar, cast
 from egm.app.features import FEATURES
 from egm.host.keys import HostKey
 from egm.kernel.events import State
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.memory import PositionMemory
 from egm.kernel.positions import Position
 from egm.play.keys import PlayKey
@@ -57,9 +57,9 @@ class _StoredValues:
 class _MachineFromMemory:
     """A substitute for one position of a machine, built from its stored values alone, as after a restart."""
 
-    open_doors = Machine.open_doors
-    active_faults = Machine.active_faults
-    is_tilted = Machine.is_tilted
+    open_doors = PositionMachine.open_doors
+    active_faults = PositionMachine.active_faults
+    is_tilted = PositionMachine.is_tilted
 
     def __init__(self, ledger: Ledger, position_number: int) -> None:
         self.position: Final = Position(position_number)

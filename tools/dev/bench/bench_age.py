@@ -24,7 +24,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import GameTable
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.money.keys import MoneyKey
 from egm.play.events import ChoiceRequest, GameRequest, OutcomeShown
 from egm.play.keys import PlayKey
@@ -59,7 +59,7 @@ _START_CREDIT_CENTS: Final = 10**9
 class Player:
     """A player that plays all games of the library on one machine, in an order that the seed determines."""
 
-    def __init__(self, engine: StateMachineEngine[Machine], seed: int) -> None:
+    def __init__(self, engine: StateMachineEngine[PositionMachine], seed: int) -> None:
         self._engine = engine
         self._random = random.Random(seed)  # noqa: S311 (it chooses players and games, not outcomes)
         self.games = 0

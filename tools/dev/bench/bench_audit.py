@@ -10,7 +10,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import GameTable
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.play.entries import GAME_CHOICE, GAME_START
 from egm.play.records.games import GameInProgress
 from egm.play.stepped_game import SteppedGame
@@ -116,13 +116,13 @@ def _write_journal(state: Path, game: str, count: int) -> tuple[list[bytes], lis
         return list(view.iter_bodies()), games[:REPLAYED_GAME_COUNT]
 
 
-def answer_decisions(engine: StateMachineEngine[Machine]) -> None:
+def answer_decisions(engine: StateMachineEngine[PositionMachine]) -> None:
     """Answer each decision of the open game as its prompt advises, or with the first option."""
     while (decision := _find_decision(engine)) is not None:
         engine.handle(EventType.CHOOSE, value=decision.prompt.get("advice", decision.options[0]))
 
 
-def _find_decision(engine: StateMachineEngine[Machine]) -> Decision | None:
+def _find_decision(engine: StateMachineEngine[PositionMachine]) -> Decision | None:
     stepped_game = engine.machine.component(GameInProgress).stepped_game
     return None if stepped_game is None else stepped_game.decision
 

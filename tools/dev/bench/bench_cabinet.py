@@ -13,7 +13,7 @@ from egm.config.cabinet_file import GameTable
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine, MachineIdentity
+from egm.kernel.machine import MachineIdentity, PositionMachine
 from egm.kernel.messages import DecisionRequest, GameOutcome
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import Timekeeper
@@ -48,7 +48,7 @@ def start_bench_machine(
     game_tables: tuple[GameTable, ...] = (GameTable(game="maple-classic"),),
     credit_cents: int = 1_000_000,
     position: Position = SINGLE_POSITION,
-) -> StateMachineEngine[Machine]:
+) -> StateMachineEngine[PositionMachine]:
     """Return a started machine with ``credit_cents`` on its credit meter."""
     profile = load_profile("generic")
     installed_games, _ = admit_games(game_tables, profile)
@@ -57,7 +57,7 @@ def start_bench_machine(
     )
     random_service = RandomService.start(personalization=personalization, policy=profile.reseed_policy)
     clock = SystemClock()
-    machine = Machine(
+    machine = PositionMachine(
         identity=MachineIdentity("BENCH", "1", Venue(site="bench")),
         journal=journal,
         storage_keys=FEATURES.storage_keys,
@@ -119,9 +119,9 @@ def add_credit(journal: Journal, cents: int, account: str) -> None:
 
 
 def play(
-    engine: StateMachineEngine[Machine],
+    engine: StateMachineEngine[PositionMachine],
     game_count: int,
-    answer_decision: Callable[[StateMachineEngine[Machine]], None] = lambda _: None,
+    answer_decision: Callable[[StateMachineEngine[PositionMachine]], None] = lambda _: None,
 ) -> float:
     """Play the given number of games and return the elapsed seconds; ``answer_decision`` takes the decisions."""
     started_seconds = time.perf_counter()

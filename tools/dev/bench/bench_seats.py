@@ -11,7 +11,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import GameTable
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import PositionMachine
 from egm.kernel.positions import Position
 from egm.play.events import BetRequest, OutcomeShown
 from egm.play.keys import PlayKey
@@ -27,7 +27,9 @@ TURN_COUNT: Final = 40
 ROUNDS_PER_TURN: Final = 4
 
 
-def _create_table_and_positions(journal: Journal) -> tuple[SharedTables, list[StateMachineEngine[Machine]]]:
+def _create_table_and_positions(
+    journal: Journal,
+) -> tuple[SharedTables, list[StateMachineEngine[PositionMachine]]]:
     """Return a table and its eight player positions, each with credits and bets."""
     table, engines = SharedTables(), []
     for number in range(1, SEAT_COUNT + 1):
@@ -42,7 +44,9 @@ def _create_table_and_positions(journal: Journal) -> tuple[SharedTables, list[St
     return table, engines
 
 
-def _play_rounds(table: SharedTables, engines: list[StateMachineEngine[Machine]], round_count: int) -> float:
+def _play_rounds(
+    table: SharedTables, engines: list[StateMachineEngine[PositionMachine]], round_count: int
+) -> float:
     """Play the given number of rounds; return the elapsed seconds."""
     digest = engines[0].machine.games[GAME].digest
     started_seconds = time.perf_counter()
