@@ -20,18 +20,18 @@ class CarrierListener(Protocol):
         ...
 
     def process_message(self, message: ControllerMessage) -> None:
-        """Handle a message of the progressive controller. Messages may arrive twice, late, and out of order."""
+        """Process a message of the progressive controller. Messages may arrive twice, late, and out of order."""
         ...
 
     def handle_invalid_message(self, text: str) -> None:
-        """Handle received data that are not a valid message; ``text`` says what is wrong with them."""
+        """Handle received data that is not a valid message; ``text`` says what is wrong with it."""
         ...
 
 
 class LinkCarrier(Protocol):
     """A connection to a progressive controller over some network, such as MQTT.
 
-    It stores no messages: lost ones are sent again by its user.
+    It stores no messages: :class:`~egm.progressive.link.ControllerLink` sends lost ones again.
     """
 
     async def run(self, listener: CarrierListener) -> None:

@@ -373,8 +373,12 @@ def _describe_tilts(context: DrawingContext, tilts: tuple[Tilt, ...]) -> LockupT
         *(translate(key) for key in examine_keys if context.texts.has_text(key)),
         *further_lines,
     )
-    # One amount for each device, however many faults it has: that of its last fault.
-    held_cents = sum({tilt.code.partition(".")[0]: tilt.held_cents for tilt in tilts}.values())
+    # Faults of one device may concern the same money: each device counts once, with the highest amount of its faults.
+    held_cents_by_device: dict[str, int] = {}
+    for tilt in tilts:
+        device = tilt.code.partition(".")[0]
+        held_cents_by_device[device] = max(tilt.held_cents, held_cents_by_device.get(device, 0))
+    held_cents = sum(held_cents_by_device.values())
     if held_cents:
         further_lines = (translate("tilt.held", amount=context.format_money(held_cents)), *further_lines)
     highest_clearance = max((tilt.cleared_by for tilt in tilts), key=_CLEARANCES_IN_ASCENDING_ORDER.index)

@@ -1,7 +1,8 @@
 """Device pages of the service menu: what each device reports, and its tests.
 
-The page of each device and of each screen test is marked as a test. Reports of a device appear as they arrive. Tests
-are events of the state table (:mod:`egm.staff.service.device_tests`).
+The screen marks the page of each device and of each screen test as a test, so that no player takes it for play.
+Reports of a device appear as they arrive. Tests are events of the state table
+(:mod:`egm.staff.service.device_tests`).
 """
 
 from collections.abc import Callable
@@ -97,7 +98,7 @@ def _find_worst_fault(machine: PositionMachine, device_kind: str) -> PageText:
     fault_codes = [
         code for code in list_faults_to_show(machine.active_faults) if code.partition(".")[0] == device_kind
     ]
-    fault_codes.sort(key=lambda code: not machine.active_faults[code]["locks"])
+    fault_codes.sort(key=lambda code: not machine.active_faults[code]["locks"])  # those that stop play first
     return build_code_text("tilt.text", fault_codes[0]) if fault_codes else build_plain_text("")
 
 
@@ -123,7 +124,7 @@ class ScreenTestPage(MenuPage):
 
 
 class TouchCalibrationPage(MenuPage):
-    """Page of the touch-screen calibration: the person touches one cross after the other; the last ends the page."""
+    """Page of the touch-screen calibration: the person touches the crosses in turn; the page ends after the last."""
 
     def build_page(self, machine: PositionMachine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the calibration page. It has no BACK button, because touches may be detected anywhere."""
@@ -139,12 +140,10 @@ class TouchCalibrationPage(MenuPage):
             matrix = fit_calibration([*zip(coordinates[::2], coordinates[1::2], strict=True)])
         except (ValueError, CalibrationError):
             return GoBack(1, build_text("service.refused.touches"))
-        authorised_test = DeviceTest(
-            device="screen", test_kind="calibrate", person=person.id, persons=(person.id,)
+        calibration = DeviceTest(
+            device="screen", test_kind="calibrate", matrix=matrix, person=person.id, persons=(person.id,)
         )
-        return SubmitEvent(
-            Event(EventType.START_DEVICE_TEST, replace(authorised_test, matrix=matrix)), page_count=1
-        )
+        return SubmitEvent(Event(EventType.START_DEVICE_TEST, calibration), page_count=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +194,8 @@ class DevicePage(MenuPage):
         )
         if person is None or device_test is None:
             return build_refusal("not_offered")
-        authorised_test = replace(
-            device_test, device=self.device_name, person=person.id, persons=(person.id,)
-        )
-        return SubmitEvent(Event(EventType.START_DEVICE_TEST, authorised_test))
+        signed_test = replace(device_test, device=self.device_name, person=person.id, persons=(person.id,))
+        return SubmitEvent(Event(EventType.START_DEVICE_TEST, signed_test))
 
 
 def _find_requested_test(device_kind: str, action: str, text: str) -> DeviceTest | None:
@@ -219,7 +216,7 @@ def _find_requested_test(device_kind: str, action: str, text: str) -> DeviceTest
             return None
 
 
-#: Action -> the outputs of the I/O board that it switches on.
+#: Action -> the outputs of the I/O board that it switches on; the action ``dark`` switches all of them off.
 _OUTPUTS_BY_TEST: Final[dict[str, tuple[str, ...]]] = {
     "lamps": tuple(f"lamp:{name}" for name in BUTTONS),
     "tower": tuple(f"tower:{name}" for name in TOWER_LIGHTS),

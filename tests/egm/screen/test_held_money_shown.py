@@ -48,11 +48,13 @@ def test_a_fault_without_held_money_also_shows_the_next_step(published, theme):
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_a_tilt_states_the_amount_that_it_holds(published, theme, language):
-    tilt = {"since": "2026-01-01T10:00:00+00:00", "cleared_by": "ruling"}
+@pytest.mark.parametrize("amounts_cents", [(700, 700), (0, 700), (700, 0)])
+def test_a_tilt_states_the_amount_that_it_holds(published, theme, language, amounts_cents):
+    """Regression: the amount disappeared if the device's last fault held nothing."""
+    tilt = {"since": "2026-01-01T10:00:00+00:00"}
     tilts = (
-        Tilt(code="hopper.jam", held_cents=700, since=tilt["since"], cleared_by="attendant"),
-        Tilt(code="hopper.disputed", held_cents=700, **tilt),
+        Tilt(code="hopper.disputed", held_cents=amounts_cents[0], cleared_by="ruling", **tilt),
+        Tilt(code="hopper.jam", held_cents=amounts_cents[1], cleared_by="attendant", **tilt),
     )
     view = build_idle_view(published, published[0], language, tilts=tilts)
     words = describe_lockup(
