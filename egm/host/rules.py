@@ -37,8 +37,8 @@ from egm.kernel.states import (
     STATES_AFTER_BOOT,
     STATES_FOR_CASH_OUT,
     STATES_FOR_DEFERRED_HOST_ORDERS,
+    STATES_FOR_STACKING,
     STATES_FOR_TRANSFERS,
-    STATES_TAKING_TICKETS,
     single_state,
 )
 from egm.money.value_in import acceptor_works, ticket_can_be_accepted
@@ -108,7 +108,7 @@ HOST_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     ),
     Rule(
         EventType.TICKET_AUTHORISED,
-        STATES_TAKING_TICKETS,
+        STATES_FOR_STACKING,
         (inquiry_is_open, acceptor_works),
         (stack_authorised_ticket,),
     ),

@@ -26,7 +26,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.kernel.feature import Features
 from egm.kernel.machine import METER_JUMP_FAULT, PositionMachine
-from egm.kernel.states import STATES_TAKING_TICKETS
+from egm.kernel.states import STATES_FOR_STACKING
 from egm.money.disputed_amounts import list_disputed_amounts
 from egm.money.entries import (
     BILL_ESCROW,
@@ -94,10 +94,10 @@ class JournalEscrowLedger:
     def can_order_stacking(self) -> bool:
         """Return whether the driver may order the acceptor to stack the bill or ticket in escrow.
 
-        False while a door is open, or while the machine waits for staff.
+        True only while the machine is idle or shows a game; otherwise the driver returns the item.
         """
         return (
-            self._machine.component(Features).state_table.derive_state(self._machine) in STATES_TAKING_TICKETS
+            self._machine.component(Features).state_table.derive_state(self._machine) in STATES_FOR_STACKING
         )
 
     def reserve_credit_before_stacking(self, content: PaperContent, exchange_progress: int) -> None:

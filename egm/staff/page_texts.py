@@ -92,6 +92,8 @@ def build_column_titles(*names: str) -> tuple[PageText, ...]:
 
 #: Prefix of a meter's name -> its table, and the catalogue section for the rest of the name.
 METER_GROUPS: Final = (("fault.", "faults", "tilt.text"), ("door.", "doors", "door"))
+#: The jurisdictions whose names of meters the screen's catalogue translates.
+_JURISDICTIONS_WITH_TRANSLATED_METER_NAMES: Final = frozenset({"us"})
 
 
 def build_meter_name_text(meter_name: str) -> PageText:
@@ -105,9 +107,9 @@ def build_meter_name_text(meter_name: str) -> PageText:
 def build_regulation_meter_name_text(meter_name: str, jurisdiction: str) -> PageText:
     """Return the name that a jurisdiction's regulation gives to a meter.
 
-    English names are translated on the screen, French ones are not.
+    A name that the screen's catalogue does not translate is shown as it is in the regulation.
     """
-    if jurisdiction != "us":
+    if jurisdiction not in _JURISDICTIONS_WITH_TRANSLATED_METER_NAMES:
         return build_plain_text(meter_name)
     return build_code_text("regulation_meter", re.sub(r"[^a-z]+", "_", meter_name.lower()).strip("_"))
 

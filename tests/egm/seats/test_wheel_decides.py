@@ -347,7 +347,7 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
         persons=["2", "5"],
         reason="a lie",
         machine=room.machine.identity.serial,
-        place="",
+        location="",
     )
     assert room.records("game.void")[0]["recorded"]["decided"]
     room.close()

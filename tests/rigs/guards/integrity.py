@@ -72,26 +72,26 @@ RULED = {**TWO, "form": "prize_ruling", "decision": "pay", "reason": "asked"}
 CLOSING = {**TWO, "form": "close_tables", "minutes": 45}
 ROWS = (
     *rows(
-        "door_closed in awake: record_door_closed",
+        "door_closed in after boot: record_door_closed",
         IDLE,
         VALUES[EventType.DOOR_CLOSED],
         door_was_open=case(then="nothing"),
     ),
     *rows(
-        "faults_settled in at work: clear_faults_as_technician",
+        "faults_settled in with staff at work: clear_faults_as_technician",
         extend_arrangement(arrange_empty_machine(), handle_event(EventType.FAULT_RAISED, code="meter_jump")),
         VALUES[EventType.CLEAR_FAULTS_AS_TECHNICIAN],
         technician_is_needed=case(MENU),
     ),
     *rows(
-        "clock_confirmed in at work: confirm_clock",
+        "clock_confirmed in with staff at work: confirm_clock",
         extend_arrangement(set_clock_back, OPEN_MENU),
         CLOCK,
         clock_is_doubted=case(MENU),
         date_is_the_clocks=case(date="20200101"),
     ),
     *rows(
-        "file_signed in at work: sign_cabinet_file",
+        "file_signed in with staff at work: sign_cabinet_file",
         extend_arrangement(arrange_empty_machine(), _install_file, OPEN_MENU),
         {**TWO, "form": "file_signed", "reason": "a new bank"},
         marks="A-22",
@@ -99,14 +99,14 @@ ROWS = (
         nothing_is_owed=case(extend_arrangement(MENU, _install_file)),
     ),
     *rows(
-        "verify in at work: verify_software",
+        "verify in with staff at work: verify_software",
         extend_arrangement(MENU, _install_manifest),
         VALUES[EventType.VERIFY_SOFTWARE],
         marks="A-14",
         software_is_signed=case(MENU),
     ),
     *rows(
-        "counters_exchanged in at work: record_hard_meter_exchange",
+        "counters_exchanged in with staff at work: record_hard_meter_exchange",
         extend_arrangement(MENU, _fit_counters, DOOR),
         {**COUNTERS, "persons": ("5",)},
         marks="D-20",
@@ -135,7 +135,7 @@ ROWS = (
         attendant_may_settle=case(with_profile_text(await_linked_award, *WAIT)),
     ),
     *rows(
-        "move_level in at work: move_level",
+        "move_level in with staff at work: move_level",
         extend_arrangement(drop_denomination, DOOR),
         MOVE,
         marks="I-13 I-06",
@@ -144,13 +144,13 @@ ROWS = (
         level_may_move=case(target="nowhere"),
     ),
     *rows(
-        "link_enrolment in at work: perform_enrolment_step",
+        "link_enrolment in with staff at work: perform_enrolment_step",
         extend_arrangement(MENU, _name_link),
         VALUES[EventType.ENROL_LINK],
         link_folder_is_own=case(MENU),
     ),
     *rows(
-        "prize_ruled in ruling on prizes: rule_on_prize",
+        "prize_ruled in for prize rulings: rule_on_prize",
         extend_arrangement(await_linked_award, _state_impossible_award),
         RULED,
         marks="I-17",

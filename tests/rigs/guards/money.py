@@ -124,24 +124,24 @@ ROWS = (
     ),
     # ------------------------------------------------------------------ value out
     *rows(
-        "cash_out in payable: start_ticket_payout",
+        "cash_out in for cash-out: start_ticket_payout",
         arrange_state(State.IDLE, "printer"),
         has_credit=case(arrange_empty_machine("printer")),
         ticket_comes_first=case(IDLE, then="open_cancelled_credit"),
     ),
     *rows(
-        "cash_out in payable: start_coin_payout",
+        "cash_out in for cash-out: start_coin_payout",
         arrange_state(State.IDLE, "hopper"),
         coins_come_first=case(IDLE, then="open_cancelled_credit"),
     ),
     *rows(
-        "cash_out in payable: start_restricted_ticket_payout",
+        "cash_out in for cash-out: start_restricted_ticket_payout",
         IDLE,
         restricted_may_leave=case(then="open_cancelled_credit"),
     ),
-    *rows("cash_out in payable: open_cancelled_credit", IDLE, has_credit=case(arrange_empty_machine())),
+    *rows("cash_out in for cash-out: open_cancelled_credit", IDLE, has_credit=case(arrange_empty_machine())),
     *rows(
-        "no_payout_device in payable: open_cancelled_credit",
+        "no_payout_device in for cash-out: open_cancelled_credit",
         IDLE,
         {"why": "test"},
         has_credit=case(arrange_empty_machine()),
@@ -227,14 +227,14 @@ ROWS = (
         credits_are_forfeit=case(amount_cents=501),
     ),
     *rows(
-        "complement in ruling: record_complement",
+        "complement in for rulings: record_complement",
         MENU,
         VALUES[EventType.PAY_COMPLEMENT],
         marks="Q-05 F-17",
         complement_is_sound=case(amount_cents=0),
     ),
     *rows(
-        "disputed_amount in ruling: rule_disputed_amount",
+        "disputed_amount in for rulings: rule_disputed_amount",
         DISPUTED,
         {**VALUES[EventType.RULE_ON_DISPUTED_AMOUNT], "disputed": _dispute},
         ruling_is_sound=case(amount_cents=501),
@@ -255,7 +255,7 @@ ROWS = (
         location_is_stated=case(place=" "),
     ),
     *rows(
-        "orphan_ticket in ruling: register_found_ticket",
+        "orphan_ticket in for rulings: register_found_ticket",
         MENU,
         VALUES[EventType.REGISTER_FOUND_TICKET],
         marks="Q-06",
@@ -272,13 +272,13 @@ ROWS = (
         ),
     ),
     *rows(
-        "machine_checked in ruling: record_machine_check",
+        "machine_checked in for rulings: record_machine_check",
         MENU,
         VALUES[EventType.MACHINE_CHECKED],
         marks="Q-02",
     ),
     *rows(
-        "refund_game in ruling: refund_game",
+        "refund_game in for rulings: refund_game",
         extend_arrangement(
             make_undecided_game, handle_event(EventType.GENERATOR_FAILED, detail="test"), TILTED
         ),
@@ -287,7 +287,7 @@ ROWS = (
         game_cannot_end=case(extend_arrangement(make_undecided_game, TILTED)),
     ),
     *rows(
-        "forfeit_game in ruling: forfeit_game",
+        "forfeit_game in for rulings: forfeit_game",
         extend_arrangement(make_undecided_game, TILTED),
         VALUES[EventType.FORFEIT_GAME],
         marks="F-15",
@@ -295,12 +295,12 @@ ROWS = (
         game_may_be_forfeit=case(extend_arrangement(arrange_state(State.PLAYING), TILTED)),
     ),
     # ------------------------------------------------------------------ the host of the money
-    *rows("transfer_ordered in transferring: execute_transfer_order", IDLE, order_is_open=case()),
+    *rows("transfer_ordered in for transfers: execute_transfer_order", IDLE, order_is_open=case()),
     *rows("transfer_ordered in playing: nothing", IDLE, order_is_open=case(arrange_state(State.PLAYING))),
-    *rows("transfer_ordered in awake: refuse_transfer", IDLE, order_is_open=case(MENU)),
-    *rows("transfer_cancelled in awake: cancel_transfer", IDLE, order_is_open=case()),
-    *rows("lock_asked in transferring: grant_transfer_lock", IDLE, transfer_lock_is_requested=case()),
-    *rows("lock_ended in awake: end_transfer_lock", IDLE, transfer_lock_is_requested=case()),
+    *rows("transfer_ordered in after boot: refuse_transfer", IDLE, order_is_open=case(MENU)),
+    *rows("transfer_cancelled in after boot: cancel_transfer", IDLE, order_is_open=case()),
+    *rows("lock_asked in for transfers: grant_transfer_lock", IDLE, transfer_lock_is_requested=case()),
+    *rows("lock_ended in after boot: end_transfer_lock", IDLE, transfer_lock_is_requested=case()),
     *rows("promotion_expired in idle: expire_restricted_credit", IDLE, restricted_has_expired=case()),
     *rows(
         "cash_out in idle: offer_cash_out_to_host",
@@ -320,26 +320,26 @@ ROWS = (
         host_validates=case(then="stack_ticket"),
     ),
     *rows(
-        "ticket_authorised in taking tickets: stack_authorised_ticket",
+        "ticket_authorised in for stacking: stack_authorised_ticket",
         extend_arrangement(IDLE, _ask_for_ticket),
         AUTHORISED_TICKET,
         inquiry_is_open=case(id="another"),
         acceptor_works=case(extend_arrangement(IDLE, _ask_for_ticket, JAM), then="return_queried_ticket"),
     ),
     *rows(
-        "ticket_authorised or ticket_declined in awake: return_queried_ticket",
+        "ticket_authorised or ticket_declined in after boot: return_queried_ticket",
         extend_arrangement(IDLE, _ask_for_ticket),
         AUTHORISED_TICKET,
         inquiry_is_open=case(id="another"),
     ),
     *rows(
-        "ticket_numbered in awake: assign_host_number",
+        "ticket_numbered in after boot: assign_host_number",
         IDLE,
         VALUES[EventType.TICKET_NUMBER_ASSIGNED],
         number_is_awaited=case(),
     ),
     *rows(
-        "number_refused in awake: continue_without_host_number",
+        "number_refused in after boot: continue_without_host_number",
         IDLE,
         VALUES[EventType.TICKET_NUMBER_REFUSED],
         number_is_awaited=case(),

@@ -192,7 +192,7 @@ def _list_may_play() -> list[Row]:
         found += rows("play in idle: start_game", WITH_BET, **{guard: case(arrange, also=also)})
         found += rows("play in idle: join_betting_period", WITH_BET, **{guard: case(arrange, also=also)})
         found += rows(
-            "no_more_bets in bettable: start_game",
+            "no_more_bets in for betting: start_game",
             WITH_BET,
             **{
                 guard: case(
@@ -220,30 +220,30 @@ SIGN_IN_GAME = with_sign_in(make_undecided_game)
 SHOWN = {"value": lambda rig: find_open_game(rig.machine).play_id}
 #: Rules of unfinished work and their guards, all of which fail on an idle machine.
 AUTOMATIC = {
-    "after_event in payable: return_abandoned_bets": "standing_bets_are_abandoned",
+    "after_event in for cash-out: return_abandoned_bets": "standing_bets_are_abandoned",
     "after_event in everywhere: resume_disputed_amounts": "disputed_amount_work_is_pending",
     "after_event in everywhere: post_unclaimed_handpay": "unclaimed_handpay_is_unposted",
-    "after_event in awake: complete_cash_out_by_ruling": "ticket_ruling_is_unfinished",
+    "after_event in after boot: complete_cash_out_by_ruling": "ticket_ruling_is_unfinished",
     "after_event in everywhere: finish_interrupted_cash_out": "cash_out_is_unfinished",
     "after_event in everywhere: void_exchanged_reservation": "exchange_is_unfinished",
     "after_event in not playing: unload_ended_game": "ended_game_has_conversation",
-    "after_event in listening: settle_ruled_mystery_prizes": "ruled_mystery_prize_can_be_settled",
-    "after_event in listening: end_finished_round": "round_is_over",
-    "at_rest in orders due: build_pending_order_event": "order_is_open",
+    "after_event in after self-test: settle_ruled_mystery_prizes": "ruled_mystery_prize_can_be_settled",
+    "after_event in after self-test: end_finished_round": "round_is_over",
+    "at_rest in for deferred host orders: build_pending_order_event": "order_is_open",
     "at_rest in idle: build_lock_grant_event": "transfer_lock_is_requested",
-    "at_rest in payable: start_declined_cash_out": "host_has_declined_cash_out",
+    "at_rest in for cash-out: start_declined_cash_out": "host_has_declined_cash_out",
     "at_rest in idle: start_automatic_cash_out": "payout_is_due",
 }
 ROWS = (
     *_list_may_play(),
     *rows("play in idle: join_betting_period", WITH_BET, plays_in_common=case(IDLE, then="start_game")),
     *rows(
-        "no_more_bets in bettable: start_game",
+        "no_more_bets in for betting: start_game",
         extend_arrangement(WITH_BET, _begin_round),
         has_a_place=case(WITH_BET, then="notify_bets_not_accepted"),
     ),
     # ------------------------------------------------------------------ what the player chooses
-    *rows("bet in bettable: set_bet", IDLE, {"value": 1}, bet_is_offered=case(value=10**6)),
+    *rows("bet in for betting: set_bet", IDLE, {"value": 1}, bet_is_offered=case(value=10**6)),
     *rows(
         "game in idle: select_game",
         IDLE,
@@ -257,14 +257,19 @@ ROWS = (
         denomination_is_offered=case(value=3),
         no_bets_stand=case(leave_bet_on_table),
     ),
-    *rows("language in listening: set_language", IDLE, {"value": "fr"}, language_is_offered=case(value="xx")),
+    *rows(
+        "language in after self-test: set_language",
+        IDLE,
+        {"value": "fr"},
+        language_is_offered=case(value="xx"),
+    ),
     *rows("acknowledge in idle: dismiss_reminder", IDLE, reminder_may_go=case()),
     *rows("limit in idle: set_own_limit", IDLE, {"value": 20}, limit_is_offered=case()),
     *rows("reminder_due in idle: show_reminder", IDLE, reminder_is_due=case()),
-    *rows("pause_over in payable: end_pause", IDLE, pause_is_over=case()),
-    *rows("session_over in payable: end_session", IDLE, session_is_over=case()),
+    *rows("pause_over in for cash-out: end_pause", IDLE, pause_is_over=case()),
+    *rows("session_over in for cash-out: end_session", IDLE, session_is_over=case()),
     *rows("residual in idle: play_residual_credit", IDLE, residual_may_be_played=case()),
-    *rows("residual in payable: remove_residual_credit", IDLE, residual_may_go=case()),
+    *rows("residual in for cash-out: remove_residual_credit", IDLE, residual_may_go=case()),
     # ------------------------------------------------------------------ standing bets
     *rows(
         "cash_out in out_of_service: return_bets_and_cash_out",
@@ -308,7 +313,7 @@ ROWS = (
         choice_is_covered=case(extend_arrangement(deal_pair, _lower_limit)),
     ),
     *rows(
-        "shown in showing: end_game_by_hand",
+        "shown in showing outcome: end_game_by_hand",
         show_prizes,
         SHOWN,
         is_this_game=case(value="another", then="nothing"),
@@ -316,7 +321,7 @@ ROWS = (
         win_is_paid_by_hand=case(PLAYING, then="end_game"),
     ),
     *rows(
-        "shown in showing: end_game",
+        "shown in showing outcome: end_game",
         PLAYING,
         SHOWN,
         is_this_game=case(value="another", then="nothing"),

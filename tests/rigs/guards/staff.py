@@ -66,20 +66,20 @@ ROWS = (
         ),
     ),
     *rows(
-        "key_turned in on call: restart_generator",
+        "key_turned in for attendant key: restart_generator",
         arrange_state(State.OUT_OF_SERVICE),
         KEY,
         has_failed=case(arrange_empty_machine(), then="answer_service_call"),
         key_is_enough=case(fail_self_test, then="ask_for_sign_in"),
     ),
     *rows(
-        "key_turned in on call: answer_service_call",
+        "key_turned in for attendant key: answer_service_call",
         arrange_empty_machine(),
         KEY,
         key_is_enough=case(fail_self_test, then="ask_for_sign_in"),
     ),
     *rows(
-        "key_turned in challenged: ask_for_sign_in",
+        "key_turned in asking for identification: ask_for_sign_in",
         extend_arrangement(arrange_empty_machine(profile="monaco"), TILTED),
         KEY,
         no_service_page_is_open=case(
@@ -87,21 +87,21 @@ ROWS = (
         ),
     ),
     *rows(
-        "menu in serviceable: open_menu",
+        "menu in for service menu: open_menu",
         extend_arrangement(arrange_empty_machine(), TILTED),
         VALUES[EventType.OPEN_SERVICE_MENU],
         menu_may_open=case(extend_arrangement(arrange_empty_machine(), TILTED, OPEN_MENU)),
     ),
-    *rows("menu_moved in at work: move_menu", MENU, {"position": 2}, position_is_another=case()),
+    *rows("menu_moved in with staff at work: move_menu", MENU, {"position": 2}, position_is_another=case()),
     *rows(
-        "answer in at work: answer_page",
+        "answer in with staff at work: answer_page",
         MENU,
         {"value": "back", "options": PageInput(page_id="another")},
         page_is_open=case(then="nothing"),
     ),
     # ------------------------------------------------------------------ tests of devices
     *rows(
-        "test in at work: start_test",
+        "test in with staff at work: start_test",
         MENU,
         TESTED,
         marks="J-10",
@@ -109,13 +109,13 @@ ROWS = (
         device_is_free=case(test="print"),
     ),
     *rows(
-        "bill_escrowed or ticket_escrowed in awake: return_test_paper",
+        "bill_escrowed or ticket_escrowed in after boot: return_test_paper",
         IDLE,
         VALUES[EventType.BILL_ESCROWED],
         acceptor_is_tested=case(then="stack_bill"),
     ),
     *rows(
-        "bill_returned or bill_rejected in awake: record_test_paper",
+        "bill_returned or bill_rejected in after boot: record_test_paper",
         IDLE,
         VALUES[EventType.BILL_RETURNED],
         acceptor_is_tested=case(then="record_paper_returned"),
@@ -127,17 +127,17 @@ ROWS = (
             ("ticket_failed", "record_test_ticket_failed", "record_slip_failed", "handle_print_failure"),
         )
         for name, guard in ((tested, "ticket_is_a_test"), (slip, "ticket_is_a_slip"))
-        for row in rows(f"{event} in awake: {name}", arrange_state(State.PAYING), **{guard: case(then=value)})
+        for row in rows(f"{event} in after boot: {name}", arrange_state(State.PAYING), **{guard: case(then=value)})
     ),
     *rows(
-        "coins_paid in awake: record_test_coins",
+        "coins_paid in after boot: record_test_coins",
         IDLE,
         {"paid_coins": 5},
         payout_is_a_test=case(then="settle_coins"),
     ),
     # ------------------------------------------------------------------ work at the machine
     *rows(
-        "options in at work: change_options",
+        "options in with staff at work: change_options",
         extend_arrangement(arrange_empty_machine(), OPEN_MENU, DOOR),
         LIMIT,
         marks="O-07 A-22",
@@ -148,23 +148,23 @@ ROWS = (
         ),
         option_is_sound=case(bet_limit_cents=None),
     ),
-    *rows("restart in at work: request_restart", MENU, VALUES[EventType.RESTART], marks="J-16"),
+    *rows("restart in with staff at work: request_restart", MENU, VALUES[EventType.RESTART], marks="J-16"),
     *rows(
-        "number_unlocked in at work: unlock_staff_number",
+        "number_unlocked in with staff at work: unlock_staff_number",
         extend_arrangement(arrange_empty_machine(), _lock_mechanic),
         UNLOCK,
         marks="J-16",
         number_is_locked=case(number=STAFF_NUMBER_BY_ROLE[Role.ATTENDANT]),
     ),
     *rows(
-        "intervention_opened in at work: open_intervention",
+        "intervention_opened in with staff at work: open_intervention",
         MENU,
         VALUES[EventType.INTERVENTION_OPENED],
         marks="J-06:a",
         no_intervention_is_open=case(OPENED_RIGS),
     ),
     *rows(
-        "intervention_closed in at work: close_intervention",
+        "intervention_closed in with staff at work: close_intervention",
         OPENED_RIGS,
         VALUES[EventType.INTERVENTION_CLOSED],
         marks="J-06:a",
@@ -172,21 +172,21 @@ ROWS = (
         every_door_is_closed=case(extend_arrangement(OPENED_RIGS, DOOR)),
     ),
     *rows(
-        "hopper_filled in at work: record_hopper_fill",
+        "hopper_filled in with staff at work: record_hopper_fill",
         arrange_state(State.SERVICE_MENU, "hopper"),
         {"form": "hopper_fill", "amount_cents": 1000, **TWO},
         marks="G-08",
         fill_amount_is_valid=case(amount_cents=1050),
     ),
     *rows(
-        "box_counted in at work: record_box_count",
+        "box_counted in with staff at work: record_box_count",
         COLLECTED,
         {"form": "box_count", "box": "bill_box", "counted_cents": 500, **TWO},
         marks="D-21",
         box_is_to_be_counted=case(MENU),
     ),
     *rows(
-        "base_withdrawn in at work: withdraw_base",
+        "base_withdrawn in with staff at work: withdraw_base",
         COLLECTING,
         BASE_OUT,
         marks="J-05",
@@ -194,7 +194,7 @@ ROWS = (
         base_is_in_place=case(WITHDRAWN),
     ),
     *rows(
-        "base_returned in at work: return_base",
+        "base_returned in with staff at work: return_base",
         WITHDRAWN,
         {**BASE, "form": "base_in"},
         marks="J-05",
@@ -213,21 +213,21 @@ ROWS = (
         base_is_withdrawn=case(COLLECTING),
     ),
     *rows(
-        "dispute_decided in ruling: record_dispute",
+        "dispute_decided in for rulings: record_dispute",
         MENU,
         VALUES[EventType.DISPUTE_DECIDED],
         marks="Q-04",
         register_note_is_complete=case(decision=" "),
     ),
     *rows(
-        "exclusion_noted in ruling: record_exclusion",
+        "exclusion_noted in for rulings: record_exclusion",
         MENU,
         VALUES[EventType.PLAYER_EXCLUSION_NOTED],
         marks="Q-07",
         register_note_is_complete=case(who=" "),
     ),
     *rows(
-        "incident_judged in ruling: record_incident",
+        "incident_judged in for rulings: record_incident",
         MENU,
         {**VALUES[EventType.INCIDENT_JUDGED], "persons": (STAFF_NUMBER_BY_ROLE[Role.MANAGER],)},
         marks="Q-13",

@@ -302,14 +302,14 @@ ROWS = (
         choice_may_be_taken=case(FAILED_GAME),
     ),
     *rows(
-        "shown in showing: end_purse_game",
+        "shown in showing outcome: end_purse_game",
         SHOWN_GAME,
         SHOWN,
         purse_game_is_open=case(PLAYING, then="end_game"),
         is_this_game=case(value="another", then="nothing"),
     ),
     *rows(
-        "refund_game in ruling: refund_purse_game",
+        "refund_game in for rulings: refund_purse_game",
         extend_arrangement(FAILED_GAME, TILTED),
         {**TWO, "form": "refund_game"},
         marks="F-14",
@@ -317,7 +317,7 @@ ROWS = (
         game_cannot_end=case(extend_arrangement(arrange_poker(), TILTED)),
     ),
     *rows(
-        "forfeit_game in ruling: forfeit_purse_game",
+        "forfeit_game in for rulings: forfeit_purse_game",
         extend_arrangement(arrange_poker(), TILTED),
         {**TWO, "form": "forfeit_game", "reason": "a wire in the bill slot"},
         marks="F-15",

@@ -8,7 +8,7 @@ from egm.host import entries as host_entries
 from egm.kernel.credits import CreditKind
 from egm.kernel.entries import AnyEntryDeclaration
 from egm.kernel.events import State
-from egm.kernel.states import ALL_STATES, STATES_TAKING_TICKETS, single_state
+from egm.kernel.states import ALL_STATES, STATES_FOR_STACKING, single_state
 from egm.money import entries
 from egm.money.records.host import HostTicketRecord, RedemptionStatus, RestrictedTerms
 from tools.audit.rules.disputed_amounts import (
@@ -195,7 +195,7 @@ _BILL_AND_TICKET_RULES: Final = (
         entry_declaration=entries.BILL_ESCROW,
         allowed_machine_states=single_state(State.IDLE),
         late_order_seconds=_STACK_ORDER_DELAY_SECONDS_MAX,
-        late_order_machine_states=STATES_TAKING_TICKETS,
+        late_order_machine_states=STATES_FOR_STACKING,
         id="$id:text",
         stored_before={"paper": None},
         expected_transfers=(
@@ -232,7 +232,7 @@ _BILL_AND_TICKET_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.VOUCHER_ESCROW,
-        allowed_machine_states=STATES_TAKING_TICKETS,
+        allowed_machine_states=STATES_FOR_STACKING,
         late_order_seconds=_STACK_ORDER_DELAY_SECONDS_MAX,
         id="$id:text",
         stored_before={"paper": None},
