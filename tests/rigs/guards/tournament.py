@@ -126,9 +126,16 @@ def select_other_bet(hall: Hall) -> None:
 
 
 def arrange_poker(*acts: Act) -> Arrangement:
-    """Return a tournament of poker with an open game that waits for the cards to hold."""
+    """Return a tournament of poker with an open game that waits for the cards to hold; the cards dealt win nothing."""
     rules = describe_machine(GAMES, game=POKER, bet=5)
-    return arrange_hall(enter, sell, start, play, *acts, menu=False, rules=rules, games=(POKER,))
+
+    def arrange(folder: Path) -> MachineRig:
+        generator = ScriptedGenerator(*(0, 12, 23, 33, 42) * 2)
+        return arrange_hall(
+            enter, sell, start, play, *acts, menu=False, rules=rules, games=(POKER,), generator=generator
+        )(folder)
+
+    return arrange
 
 
 def deal_blackjack(folder: Path) -> MachineRig:
