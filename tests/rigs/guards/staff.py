@@ -127,7 +127,9 @@ ROWS = (
             ("ticket_failed", "record_test_ticket_failed", "record_slip_failed", "handle_print_failure"),
         )
         for name, guard in ((tested, "ticket_is_a_test"), (slip, "ticket_is_a_slip"))
-        for row in rows(f"{event} in after boot: {name}", arrange_state(State.PAYING), **{guard: case(then=value)})
+        for row in rows(
+            f"{event} in after boot: {name}", arrange_state(State.PAYING), **{guard: case(then=value)}
+        )
     ),
     *rows(
         "coins_paid in after boot: record_test_coins",
