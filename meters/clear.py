@@ -60,7 +60,7 @@ class ClearRefused(JournalError):
 class Clearance:
     """Authorisation of a memory clear: two people, the reason, the inspection, and how each owed amount is handled.
 
-    The credit in ``owed_cents`` must equal the credit in one of the copies or in both read together.
+    The credit in ``owed_cents`` must equal the credit found in the first copy, in the second, or in both read together.
     """
 
     person: str
@@ -92,7 +92,7 @@ def clear_memory(
     """Move the machine's whole memory aside and start a new journal; return the folder of the evidence.
 
     Raises :class:`ClearRefused` if the clearance does not name two people and a reason, does not quote the
-    inspection's challenge, does not account for the credit exactly, or if another clear was started.
+    inspection's challenge, does not account for the credit exactly, or if another clear was started and not completed.
     """
     medium = storage or DiskStorage()
     second_copy_folder = second_folder or state_folder / SECOND_FOLDER
@@ -198,8 +198,7 @@ def finish_memory_clear(
 def compute_transaction_digest(transaction: Transaction) -> str:
     """Return the SHA-256 of a transaction's content.
 
-    The first entry of the new journal after a clear has this digest of each carried-over entry that must
-    follow.
+    The first entry of the new journal after a clear has this digest of each entry that must follow it.
     """
     return hashlib.sha256(encode_canonical_json(build_entry_content(transaction))).hexdigest()
 
@@ -281,13 +280,13 @@ def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -
             f"the machine may owe the player {' or '.join(map(str, credits_found))} cents of credit,"
             f" but {clearance.owed_cents} are accounted for: settle or carry over each claim"
         )
-    flows = [
-        t
+    carried_over_transfers = [
+        transfer
         for transaction in clearance.opening_transactions
-        for t in transaction.transfers
-        if t.source == CARRIED_OVER_ACCOUNT
+        for transfer in transaction.transfers
+        if transfer.source == CARRIED_OVER_ACCOUNT
     ]
-    carried_cents = sum(t.amount_cents for t in flows)
+    carried_cents = sum(transfer.amount_cents for transfer in carried_over_transfers)
     if carried_cents > clearance.owed_cents:
         raise ClearRefused(
             f"{carried_cents} cents would be carried over, but only {clearance.owed_cents} are owed"

@@ -126,12 +126,12 @@ def _add_sampled_rounds(definition: BlackjackDefinition, exact_figures: ProvedFi
         and definition.main_bet.dealer_hand_count == 1
     ):
         return exact_figures
-    from paytables.blackjack.round_simulation import sample_rounds  # noqa: PLC0415 (laboratory packages)
+    from paytables.blackjack.round_simulation import simulate_rounds  # noqa: PLC0415 (laboratory packages)
 
     strategy = read_strategy(definition.analysed_house_rules, exact_figures.policy)
     if strategy is None:
         raise AnalysisError("blackjack: the stored policy belongs to other rules than this definition's")
-    return exact_figures.model_copy(update={"simulated_rounds": sample_rounds(definition, strategy)})
+    return exact_figures.model_copy(update={"simulated_rounds": simulate_rounds(definition, strategy)})
 
 
 @lru_cache(maxsize=8)

@@ -17,8 +17,8 @@ REVOLUTIONS_MIN = 3
 class WheelSymbol(StrictTable):
     """A symbol on segments of the wheel.
 
-    If a symbol with ``again`` comes up, it pays nothing: all stakes stay, the wheel is spun again, and prizes
-    are multiplied.
+    If a symbol with a respin factor (``again``) comes up, it pays nothing: all stakes stay, the wheel is spun again,
+    and prizes are multiplied.
     """
 
     id: Identifier
@@ -41,7 +41,9 @@ class Wheel(StrictTable):
     widths: tuple[PositiveInt, ...] | None = Field(
         default=None, description="relative widths of the parts, as a drawing of the wheel gives them"
     )
-    """The relative widths of the segments in a drawing of the wheel; unequal ones are refused. None: equal widths."""
+    """The relative widths of the segments in a maker's drawing, so that they can be checked; unequal ones are refused.
+
+    None: the segments are equally wide."""
     revolutions_min: PositiveInt = Field(
         default=REVOLUTIONS_MIN,
         description="the fewest full revolutions of a valid spin",
@@ -69,7 +71,7 @@ class Wheel(StrictTable):
         """Refuse too few revolutions of the wheel for a valid spin."""
         if value < REVOLUTIONS_MIN:
             raise ValueError(
-                f"{value} turns are too few for a valid spin: it needs at least {REVOLUTIONS_MIN}"
+                f"{value} revolutions are too few for a valid spin: it needs at least {REVOLUTIONS_MIN}"
             )
         return value
 

@@ -104,10 +104,12 @@ def test_the_double_up_has_a_sheet_round_by_round():
     sheets_by_name, analysis = sheets("orchard-picnic", AnalysisDepth.FULL)
     sheet = sheets_by_name["Double-up"]
     assert column(sheet, "round") == [1, 2, 3, 4, 5]
-    assert column(sheet, "of all so far") == [Fraction(1, 2**n) for n in range(1, 6)]
+    assert column(sheet, "probability of winning every round so far") == [
+        Fraction(1, 2**n) for n in range(1, 6)
+    ]
     assert column(sheet, "return of the win") == [1] * 5
     facts = dict(sheet["facts"])
-    assert (facts["most rounds"], facts["highest win of a round, credits"]) == (5, 5000)
+    assert (facts["most rounds"], facts["highest doubled win, credits"]) == (5, 5000)
     assert facts["return of a round"]["exact"] == "1"
     bet = analysis.bets[0]
     offered = Fraction(facts[f"bet {bet.bet}, bet level 1: games whose win may be doubled"]["exact"])

@@ -46,8 +46,10 @@ from tools.cli.whole_number import WholeNumber
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For scripts.")
 #: The option that names the folder of the second copy.
 SECOND_FOLDER_OPTION = click.option(
+    "--second-copy",
     "--second",
     "second_folder",
+    metavar="FOLDER",
     type=click.Path(path_type=Path),
     help="The folder of the memory's second copy.",
 )
@@ -57,7 +59,7 @@ SECOND_FOLDER_OPTION = click.option(
 _HASH_DIGIT_COUNT = 64
 #: The least number of hexadecimal digits of a hash that a person must state.
 _WITNESS_DIGITS_MIN = 12
-#: Most digits of a sequence number.
+#: Most digits of a sequence number, and of the hash as a number in a metric.
 _SEQUENCE_DIGITS_MAX = 19
 
 
@@ -129,7 +131,7 @@ def export_(file: Path, state_folder: Path | None, second_folder: Path | None, a
     "--point",
     "point_file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Continue from the entry recorded in this file, and record the last verified entry in it.",
+    help="Continue the audit saved in this file, and save it there again if nothing is wrong.",
 )
 @click.option(
     "--jobs",
@@ -178,7 +180,7 @@ def verify(
                 else saved_state.load_auditor(point_file, game_files)
             )
 
-        with show_progress("deriving everything again"):
+        with show_progress("recomputing everything"):
             reports = _audit_copies(file, state_folder, second_folder, create_auditor, point_file, jobs)
     except (JournalError, JobError) as error:
         raise click.ClickException(str(error)) from error
@@ -186,7 +188,7 @@ def verify(
         report.is_key_compared = bool(fingerprint)
         if fingerprint and report.fingerprint != fingerprint:
             report.add_finding(
-                AuditFinding(1, "", f"the machine's key is {report.fingerprint}, expected {fingerprint}")
+                AuditFinding(0, "", f"the machine's key is {report.fingerprint}, expected {fingerprint}")
             )
     if as_json:
         echo(format_json({name: report.to_json() for name, report in reports.items()}))
@@ -212,7 +214,7 @@ def _audit_copies(
     reports = _verify_copies(folder, second_folder, create_auditor, point_file, jobs)
     error_text = find_ticket_ledger_error(folder, second_folder)
     if error_text:
-        next(iter(reports.values())).add_finding(AuditFinding(1, "", error_text))
+        next(iter(reports.values())).add_finding(AuditFinding(0, "", error_text))
     return reports
 
 
@@ -279,8 +281,9 @@ def _verify_export(file: Path, auditor: Auditor, point_file: Path | None, jobs: 
         header, (last_sequence, _) = reader.header, auditor.last_entry_checked
         if header.previous_sequence > last_sequence:
             reason = (
-                f"it begins after entry {header.previous_sequence}, but only the entries up to {last_sequence} are "
-                "verified: give the verified point of the entry before it with --point"
+                f"this export begins after entry {header.previous_sequence}, but only entries up to {last_sequence} "
+                "have been verified. Verify the earlier export first with --point FILE, then this one with the same "
+                "FILE"
             )
             raise JournalDamaged(str(file), reason)
         bodies = itertools.islice(reader.iter_bodies(), last_sequence - header.previous_sequence, None)
@@ -289,7 +292,7 @@ def _verify_export(file: Path, auditor: Auditor, point_file: Path | None, jobs: 
         report.add_finding(AuditFinding(0, "", reader.footer_fault))
     if auditor.public_key != header.public_key:
         report.add_finding(
-            AuditFinding(1, "", "the key that signed the file is not the one the journal begins with")
+            AuditFinding(0, "", "the key that signed the file is not the one the journal begins with")
         )
     return _conclude_audit(report, auditor, point_file)
 
@@ -331,7 +334,7 @@ def _verify_copies(
         }
     try:
         open_view(folder, key=key, second_folder=folder, check_pages=True).close()
-    except JournalError as error:  # damage to a column or an index, which no entry body shows
+    except JournalError as error:  # SQLite damage outside the entry bodies
         first_report.add_finding(AuditFinding(0, "", str(error)))
     return reports
 
