@@ -80,7 +80,7 @@ def prove(
     exact_figures = _compute_exact_figures(
         definition.analysed_house_rules, report_progress, backed=definition.house_rules.accepts_back_bets
     )
-    return {MAIN_SPOT: _add_sampled_rounds(definition, exact_figures)}
+    return {MAIN_SPOT: _add_simulated_rounds(definition, exact_figures)}
 
 
 def _compute_back_bet_figures(
@@ -115,7 +115,7 @@ def _compute_back_bet_figures(
     )
 
 
-def _add_sampled_rounds(definition: BlackjackDefinition, exact_figures: ProvedFigures) -> ProvedFigures:
+def _add_simulated_rounds(definition: BlackjackDefinition, exact_figures: ProvedFigures) -> ProvedFigures:
     """Return a blackjack table's exact figures with simulated rounds added, if they are needed.
 
     They are needed if a shoe is dealt for several rounds, or if the net results are too many to count.

@@ -103,7 +103,7 @@ def list_quick_pick_distributions(
     return distributions
 
 
-def compute_win_before_multipliers(
+def compute_distribution_before_multipliers(
     definition: KenoDefinition, keno_pays: KenoPays, ticket: KenoTicket
 ) -> WinCounts:
     """Return a ticket's win distribution in one draw before multipliers and limit.
@@ -121,7 +121,7 @@ def compute_win_before_multipliers(
     return distribution
 
 
-def compute_draw_distribution(
+def compute_one_draw_distribution(
     definition: KenoDefinition, keno_pays: KenoPays, ticket: KenoTicket
 ) -> WinCounts:
     """Return the distribution of what one draw pays a Keno ticket, multipliers and limit applied.
@@ -129,7 +129,7 @@ def compute_draw_distribution(
     Raises :class:`AnalysisError` if it is too large.
     """
     distribution = apply_multipliers(
-        compute_win_before_multipliers(definition, keno_pays, ticket), ticket.bonuses_in_force
+        compute_distribution_before_multipliers(definition, keno_pays, ticket), ticket.bonuses_in_force
     )
     return (
         distribution
@@ -213,7 +213,7 @@ def compute_level_rates(distribution: WinCounts, level_count: int) -> list[Fract
     ]
 
 
-def compute_draws_distribution(distribution: WinDistribution, draw_count: int) -> WinDistribution:
+def compute_several_draws_distribution(distribution: WinDistribution, draw_count: int) -> WinDistribution:
     """Return the distribution of a Keno ticket's total win in ``draw_count`` draws.
 
     Raises :class:`AnalysisError` if it is too large.

@@ -97,7 +97,7 @@ class BettingArea(StrictTable):
     """The credits paid for each credit staked, stake included, by symbol."""
 
 
-class BettingLayout(StrictTable):
+class StakeRules(StrictTable):
     """The stakes permitted on an area of the wheel's layout.
 
     A standalone wheel accepts one of the fixed amounts in ``stakes``. At a table, ``limits`` apply instead.
@@ -119,7 +119,7 @@ class BettingLayout(StrictTable):
     """The largest total stake of one spin, in credits; None: no limit."""
 
     @model_validator(mode="after")
-    def _check_stakes(self) -> "BettingLayout":
+    def _check_stakes(self) -> "StakeRules":
         """Refuse stakes that are not ascending."""
         if list(self.stake_options) != sorted(set(self.stake_options)):
             raise ValueError("stakes must be different and in ascending order")
@@ -144,7 +144,7 @@ class WheelDefinition(Definition):
     """The symbols on the wheel's segments."""
     areas: Annotated[tuple[BettingArea, ...], Field(min_length=1)] = Field(alias="area")
     """The betting areas."""
-    layout: BettingLayout = BettingLayout()
+    layout: StakeRules = StakeRules()
     """The stakes permitted on an area."""
     table: TableLimits | None = Field(default=None, description="the limits of a table for several players")
     """The limits of a table for several players; None: a standalone wheel."""

@@ -181,7 +181,9 @@ def verify(
             )
 
         with show_progress("recomputing everything"):
-            reports = _audit_copies(file, state_folder, second_folder, create_auditor, point_file, jobs)
+            reports = _audit_export_or_copies(
+                file, state_folder, second_folder, create_auditor, point_file, jobs
+            )
     except (JournalError, JobError) as error:
         raise click.ClickException(str(error)) from error
     for report in reports.values():
@@ -198,7 +200,7 @@ def verify(
     raise SystemExit(1 if any(report.finding_count for report in reports.values()) else 0)
 
 
-def _audit_copies(
+def _audit_export_or_copies(
     file: Path | None,
     state_folder: Path | None,
     second_folder: Path | None,
@@ -208,10 +210,10 @@ def _audit_copies(
 ) -> dict[str, AuditReport]:
     """Return the audit report of the exported file, or of both copies in a state folder, by the copy's name."""
     if file is not None:
-        return {str(file): _verify_export(file, create_auditor(point_file), point_file, jobs)}
+        return {str(file): _audit_export(file, create_auditor(point_file), point_file, jobs)}
     folder = state_folder or find_default_state_folder()
     second_folder = second_folder or folder / SECOND_FOLDER
-    reports = _verify_copies(folder, second_folder, create_auditor, point_file, jobs)
+    reports = _audit_both_copies(folder, second_folder, create_auditor, point_file, jobs)
     error_text = find_ticket_ledger_error(folder, second_folder)
     if error_text:
         next(iter(reports.values())).add_finding(AuditFinding(0, "", error_text))
@@ -274,7 +276,7 @@ def _conclude_audit(report: AuditReport, auditor: Auditor, point_file: Path | No
     return report
 
 
-def _verify_export(file: Path, auditor: Auditor, point_file: Path | None, jobs: int) -> AuditReport:
+def _audit_export(file: Path, auditor: Auditor, point_file: Path | None, jobs: int) -> AuditReport:
     """Verify an exported journal and return the report; a saved audit continues after its last entry."""
     with open_regular_file(file) as source:
         reader = export.ExportReader(source, str(file))
@@ -297,7 +299,7 @@ def _verify_export(file: Path, auditor: Auditor, point_file: Path | None, jobs: 
     return _conclude_audit(report, auditor, point_file)
 
 
-def _verify_copies(
+def _audit_both_copies(
     folder: Path,
     second_folder: Path,
     create_auditor: Callable[[Path | None], Auditor],

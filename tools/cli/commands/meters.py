@@ -103,13 +103,13 @@ def _build_document(
     "conditions",
     multiple=True,
     metavar="DIM=VALUE",
-    help="Only this part of the machine: position=1, game=..., level=...",
+    help="Only the meters of one value of a dimension: position=1, game=..., level=...",
 )
 @click.option(
     "--by",
     "split_dimension",
     metavar="DIM",
-    help="Split every meter by a dimension: game, paytable, bill_cents ...",
+    help="Split every meter by a dimension: game, paytable, bill_cents ... Balances can only be split by position.",
 )
 @click.option(
     "--names",

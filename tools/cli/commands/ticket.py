@@ -108,7 +108,7 @@ _second_person_option = click.option(
 )
 #: The option with the reason.
 _reason_option = click.option(
-    "--why", "reason", type=REASON_TYPE, required=True, help="The reason; it is recorded."
+    "--reason", "--why", "reason", type=REASON_TYPE, required=True, help="The reason; it is recorded."
 )
 #: The argument with the ticket's number.
 _number_argument = click.argument("number", callback=_parse_digits)

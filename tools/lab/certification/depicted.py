@@ -69,8 +69,8 @@ class RealObject:
     def can_have_piece_counts(self, counts: Collection[int]) -> bool:
         """Return whether this object can have pieces of these kinds, given how many equal pieces each kind has.
 
-        ``counts`` has one number per kind. Several packs mixed together have each card once per pack; a
-        single deck has no two equal cards.
+        A single deck has no two equal cards; several packs mixed together have each card once per pack.
+        ``counts`` has one number per kind.
         """
         pack_count = -(-sum(counts) // sum(self.piece_counts))
         count_pairs = zip(sorted(counts, reverse=True), sorted(self.piece_counts, reverse=True), strict=False)

@@ -91,7 +91,7 @@ def _build_stage_sheet(stages: ModeStages, name: str, definition: Any) -> SheetD
             ),
             ("most runs of a series", series_rules.runs_max),
             ("symbols that fill their reel", ", ".join(definition.expanding_symbols)),
-            ("symbol that sticks", definition.sticky_symbol),
+            ("sticky symbol", definition.sticky_symbol),
             ("multipliers of successive cascades", ", ".join(map(str, definition.window_multipliers))),
             ("reels may be held", "yes" if definition.can_player_hold else ""),
         ]
@@ -118,7 +118,7 @@ def _build_stage_sheet(stages: ModeStages, name: str, definition: Any) -> SheetD
             ("respins (reset by each new coin)", definition.respin_count),
             ("probability that an empty cell gets a coin", to_exact_data(Fraction(*definition.coin_chance))),
             (
-                "a full board",
+                "prize of a full board",
                 ""
                 if definition.full_board_prize is None
                 else _format_item_worth(stages, definition.full_board_prize, definition.pay_unit),
@@ -146,7 +146,7 @@ def _build_held_reels_sheet(name: str, stage: HeldReels) -> SheetData:
         ("who decides", "the player, after the first spin; the screen shows what is best"),
         ("chance decides", "the first spin, and the second of every reel not held"),
         ("mean credits of the best strategy", to_exact_data(best_mean)),
-        ("mean credits of the worst", to_exact_data(stage.worst_mean)),
+        ("mean credits of the worst strategy", to_exact_data(stage.worst_mean)),
     ]
     rows = [
         [
@@ -157,7 +157,10 @@ def _build_held_reels_sheet(name: str, stage: HeldReels) -> SheetData:
         for mask, (chance, paid_credits) in rates_by_held_mask.items()
     ]
     return build_sheet_data(
-        f"Reels held at bet {name}", labelled_values, ("reels held", "how often", "mean credits then"), rows
+        f"Reels held at bet {name}",
+        labelled_values,
+        ("reels held", "probability", "mean credits if held"),
+        rows,
     )
 
 
