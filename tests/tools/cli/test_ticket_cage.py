@@ -444,8 +444,8 @@ def test_payees_lists_the_recorded_names_and_addresses(office, egm, monkeypatch)
 def test_tickets_are_released_revived_reprinted_and_voided_by_two_persons(office, egm, tmp_path):
     number = office.issue_ticket("a").number
     office.desk.begin_redemption("r", number)
-    both = ("--person", LUC, "--second", MIA)
-    assert egm("release", number, *both, "--why", "gone") == "redeemable again: $12.34\n"
+    both = ("--person", LUC, "--second-person", MIA)
+    assert egm("release", number, *both, "--reason", "gone") == "redeemable again: $12.34\n"
     assert egm("revive", number, *both, "--why", "1970") == "redeemable without a date limit: $12.34\n"
     picture = tmp_path / "again.png"
     egm("reprint", number, *both, "--why", "torn", "--output", str(picture))

@@ -183,8 +183,8 @@ class _PlayedRound:
 
         The round is replayed for each number, all replays event by event together, until the numbers can be
         told apart as well as real pieces can: a piece dealt face down is only identified by later events. Each number
-        is replayed twice, because the later draws must differ to show a piece that only they reveal: they return
-        always 0 in one replay, and always the highest number in the other.
+        is replayed twice, because two pieces may be told apart by only one of the two continuations: the later draws
+        return 0 in one replay, and the highest possible number in the other.
         """
         earlier_values = [value for _, value, _ in self.draws[:draw_index]]
         replay_pairs = [

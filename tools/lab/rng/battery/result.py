@@ -186,9 +186,9 @@ def compute_group_count(bound: int, outcome_count: int) -> int:
 
 
 def count_completions(lengths_pmf: Floats, observed_lengths: Sequence[int]) -> tuple[Ints, Floats]:
-    """Return the observed and the expected number of gaps (or of collections of all values) of each length.
+    """Return the observed and the expected number of gaps, or of collections of all values, of each length.
 
-    The gap test uses it for gaps, the coupon collector's test for collections.
+    The gap test counts gaps; the coupon collector's test counts collections.
 
     ``lengths_pmf`` has the probability of each length and ``observed_lengths`` the observed lengths; the last element
     of both results counts all longer ones.
