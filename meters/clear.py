@@ -60,7 +60,8 @@ class ClearRefused(JournalError):
 class Clearance:
     """Authorisation of a memory clear: two people, the reason, the inspection, and how each owed amount is handled.
 
-    The credit in ``owed_cents`` must equal the credit in one of the copies or in both read together.
+    The credit in ``accounted_credit_cents`` must equal the credit found in the first copy, in the second, or in both
+    read together.
     """
 
     person: str
@@ -75,7 +76,7 @@ class Clearance:
     """The second and further entries of the new journal, which settle or carry over each amount owed."""
     claims_record: Mapping[str, JSON] | None = None
     """What the first entry of the new journal records about the amounts owed; None: nothing."""
-    owed_cents: int = 0
+    accounted_credit_cents: int = 0
     """The credit that ``opening_transactions`` accounts for, in minor units."""
 
 
@@ -92,7 +93,7 @@ def clear_memory(
     """Move the machine's whole memory aside and start a new journal; return the folder of the evidence.
 
     Raises :class:`ClearRefused` if the clearance does not name two people and a reason, does not quote the
-    inspection's challenge, does not account for the credit exactly, or if another clear was started.
+    inspection's challenge, does not account for the credit exactly, or if another clear was started and not completed.
     """
     medium = storage or DiskStorage()
     second_copy_folder = second_folder or state_folder / SECOND_FOLDER
@@ -107,7 +108,7 @@ def clear_memory(
         )
         _check_clearance(clearance, inspection)
         evidence_name = f"{now().astimezone(UTC):%Y%m%dT%H%M%SZ}-{inspection.challenge}"
-        origin: dict[str, JSON] = {
+        memory_clear_record: dict[str, JSON] = {
             "person": clearance.person,
             "second_person": clearance.second_person,
             "reason": clearance.reason,
@@ -120,7 +121,7 @@ def clear_memory(
             ],
         }
         opening = [build_entry_content(transaction) for transaction in clearance.opening_transactions]
-        plan = {"origin": origin, "opening": opening, "machine_id": machine_id, "moved": False}
+        plan = {"origin": memory_clear_record, "opening": opening, "machine_id": machine_id, "moved": False}
         # Stop the machine first: without the plan, its memory is unchanged except for this flag.
         stop_flag.write_stop_flag(
             medium,
@@ -156,12 +157,12 @@ def finish_memory_clear(
     medium = storage or DiskStorage()
     second_copy_folder = second_folder or state_folder / SECOND_FOLDER
     plan = _read_plan(medium, state_folder)
-    origin: dict[str, Any] = plan["origin"]
-    evidence: Path = state_folder / CLEARED_FOLDER / origin["evidence"]
+    memory_clear_record: dict[str, Any] = plan["origin"]
+    evidence: Path = state_folder / CLEARED_FOLDER / memory_clear_record["evidence"]
     if not plan["moved"]:
         locks = [FolderLock(folder) for folder in dict.fromkeys((state_folder, second_copy_folder))]
         try:
-            _move_all(medium, state_folder, second_copy_folder, evidence, origin)
+            _move_all(medium, state_folder, second_copy_folder, evidence, memory_clear_record)
             replace_file(
                 medium, state_folder / CLEAR_PLAN_FILE_NAME, encode_canonical_json({**plan, "moved": True})
             )
@@ -175,7 +176,7 @@ def finish_memory_clear(
         machine_id=plan["machine_id"],
         policy=policy,
         storage=medium,
-        memory_clear_record=origin,
+        memory_clear_record=memory_clear_record,
     ) as journal:
         for stored_transaction in plan["opening"]:
             journal.append(decode_transaction(stored_transaction))
@@ -198,8 +199,7 @@ def finish_memory_clear(
 def compute_transaction_digest(transaction: Transaction) -> str:
     """Return the SHA-256 of a transaction's content.
 
-    The first entry of the new journal after a clear has this digest of each carried-over entry that must
-    follow.
+    The first entry of the new journal after a clear has this digest of each entry that must follow it.
     """
     return hashlib.sha256(encode_canonical_json(build_entry_content(transaction))).hexdigest()
 
@@ -223,16 +223,16 @@ def _move_all(
     state_folder: Path,
     second_folder: Path,
     evidence_folder: Path,
-    clear_details: Mapping[str, object],
+    memory_clear_record: Mapping[str, object],
 ) -> None:
-    """Move the old memory and its archive aside, into one folder on each medium, and store ``clear_details``.
+    """Move the old memory and its archive aside, into one folder on each medium, and store ``memory_clear_record``.
 
-    ``evidence_folder`` is the folder on the first medium, which also gets ``clear_details``: who cleared the memory
-    and why, and what could be read of it. An intact machine key is not moved. Files already moved by an interrupted
-    attempt stay where they are.
+    ``evidence_folder`` is the folder on the first medium, which also gets ``memory_clear_record``: who cleared the
+    memory and why, and what could be read of it. An intact machine key is not moved. Files already moved by an
+    interrupted attempt stay where they are.
     """
     storage.make_folder(evidence_folder)
-    replace_file(storage, evidence_folder / "before.json", encode_canonical_json(clear_details))
+    replace_file(storage, evidence_folder / "before.json", encode_canonical_json(memory_clear_record))
     _move_files_aside(
         storage,
         second_folder,
@@ -276,21 +276,21 @@ def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -
             for reading in (inspection.first_reading, inspection.second_reading, inspection.best_reading)
         }
     )
-    if clearance.owed_cents not in credits_found:
+    if clearance.accounted_credit_cents not in credits_found:
         raise ClearRefused(
             f"the machine may owe the player {' or '.join(map(str, credits_found))} cents of credit,"
-            f" but {clearance.owed_cents} are accounted for: settle or carry over each claim"
+            f" but {clearance.accounted_credit_cents} are accounted for: settle or carry over each claim"
         )
-    flows = [
-        t
+    carried_over_transfers = [
+        transfer
         for transaction in clearance.opening_transactions
-        for t in transaction.transfers
-        if t.source == CARRIED_OVER_ACCOUNT
+        for transfer in transaction.transfers
+        if transfer.source == CARRIED_OVER_ACCOUNT
     ]
-    carried_cents = sum(t.amount_cents for t in flows)
-    if carried_cents > clearance.owed_cents:
+    carried_cents = sum(transfer.amount_cents for transfer in carried_over_transfers)
+    if carried_cents > clearance.accounted_credit_cents:
         raise ClearRefused(
-            f"{carried_cents} cents would be carried over, but only {clearance.owed_cents} are owed"
+            f"{carried_cents} cents would be carried over, but only {clearance.accounted_credit_cents} are owed"
         )
 
 

@@ -80,7 +80,7 @@ def prove(
     exact_figures = _compute_exact_figures(
         definition.analysed_house_rules, report_progress, backed=definition.house_rules.accepts_back_bets
     )
-    return {MAIN_SPOT: _add_sampled_rounds(definition, exact_figures)}
+    return {MAIN_SPOT: _add_simulated_rounds(definition, exact_figures)}
 
 
 def _compute_back_bet_figures(
@@ -115,7 +115,7 @@ def _compute_back_bet_figures(
     )
 
 
-def _add_sampled_rounds(definition: BlackjackDefinition, exact_figures: ProvedFigures) -> ProvedFigures:
+def _add_simulated_rounds(definition: BlackjackDefinition, exact_figures: ProvedFigures) -> ProvedFigures:
     """Return a blackjack table's exact figures with simulated rounds added, if they are needed.
 
     They are needed if a shoe is dealt for several rounds, or if the net results are too many to count.
@@ -126,12 +126,12 @@ def _add_sampled_rounds(definition: BlackjackDefinition, exact_figures: ProvedFi
         and definition.main_bet.dealer_hand_count == 1
     ):
         return exact_figures
-    from paytables.blackjack.round_simulation import sample_rounds  # noqa: PLC0415 (laboratory packages)
+    from paytables.blackjack.round_simulation import simulate_rounds  # noqa: PLC0415 (laboratory packages)
 
     strategy = read_strategy(definition.analysed_house_rules, exact_figures.policy)
     if strategy is None:
         raise AnalysisError("blackjack: the stored policy belongs to other rules than this definition's")
-    return exact_figures.model_copy(update={"simulated_rounds": sample_rounds(definition, strategy)})
+    return exact_figures.model_copy(update={"simulated_rounds": simulate_rounds(definition, strategy)})
 
 
 @lru_cache(maxsize=8)

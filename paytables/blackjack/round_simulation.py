@@ -1,7 +1,7 @@
 """Simulation of blackjack rounds with the best strategy, card by card, for figures that cannot be counted.
 
 For laboratories (numpy, numba). These figures are the return of a shoe that is dealt to its stop card, and
-the distribution of nets for more hands than :mod:`paytables.blackjack.net_distribution` can handle, or
+the distribution of net results for more hands than :mod:`paytables.blackjack.net_distribution` can handle, or
 against several dealer hands. The strategy was computed for a fresh shoe and a single box. Random words come from
 SHAKE-256 of a seed, so results are reproducible; a cabinet draws nothing here.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: Rounds that are simulated.
 SIMULATED_ROUND_COUNT: Final = 20_000_000
 #: The seed of the simulation.
-SAMPLING_SEED: Final = "blackjack"
+SIMULATION_SEED: Final = "blackjack"
 #: The number of random words drawn at once.
 _RANDOM_WORD_COUNT: Final = 1 << 22
 #: More random words than one round can use.
@@ -44,15 +44,15 @@ _BOX_RESULT_MAX: Final = 64
 _VALUE_BY_RANK: Final = np.array(CARD_VALUE_BY_RANK)
 #: The packed hand of three sevens.
 _PACKED_THREE_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
-#: The burned card count of a shoe whose first card is burned with as many more cards as its value.
+#: Stands for: burn the first card, and then as many cards as its value.
 _BURN_FIRST_CARD_VALUE: Final = -1
 
 
-def sample_rounds(
+def simulate_rounds(
     definition: BlackjackDefinition,
     strategy: PackedStrategy,
     round_count: int = SIMULATED_ROUND_COUNT,
-    seed: str = SAMPLING_SEED,
+    seed: str = SIMULATION_SEED,
 ) -> SimulatedRounds:
     """Simulate at least ``round_count`` blackjack rounds and return how often each net result occurred.
 
@@ -76,7 +76,7 @@ def sample_rounds(
         has_hole_card=int(house.has_hole_card),
         hits_soft_17=int(house.hits_soft_17),
         loses_only_first_stake=int(house.has_hole_card or house.original_bets_only),
-        draws_to_decide_added_stakes=int(house.original_bets_only),
+        draws_second_card_for_added_stakes=int(house.original_bets_only),
         hands_max=house.hands_max,
         ace_hands_max=house.ace_hands_max,
         aces_get_one_card=int(house.aces_get_one_card),
@@ -107,12 +107,12 @@ def sample_rounds(
     )
     box = _SimulationBox(*(np.zeros(6, dtype=np.int64) for _ in _SimulationBox._fields))
     compiled_steps = _CompiledSteps(
-        deal_card=compile_kernel(_draw_card, counts_references=False),
-        end_shoe=compile_kernel(_record_shoe_and_shuffle, counts_references=False),
-        split_pair=compile_kernel(_split_sampled_hand, counts_references=False),
+        deal_card=compile_kernel(_deal_card, counts_references=False),
+        end_shoe=compile_kernel(_end_shoe, counts_references=False),
+        split_pair=compile_kernel(_split_pair, counts_references=False),
         play_hand=compile_kernel(_play_hand, counts_references=False),
         draw_dealer_hand=compile_kernel(_draw_dealer_hand, counts_references=False),
-        settle_box=compile_kernel(_settle_sampled_box, counts_references=False),
+        settle_box=compile_kernel(_settle_box, counts_references=False),
     )
     cards: Ints = np.arange(52 * house.deck_count) % 52
     counters: Ints = np.zeros(4, dtype=np.int64)
@@ -126,7 +126,7 @@ def sample_rounds(
             shake_256(f"{seed} {block_number}".encode()).digest(4 * _RANDOM_WORD_COUNT), dtype="<u4"
         )
         counters[_USED_WORDS], block_number = 0, block_number + 1
-        compile_kernel(_play_sampled_rounds, counts_references=False)(
+        compile_kernel(_play_rounds, counts_references=False)(
             compiled_steps,
             _SimulationShoe(words, cards, counters),
             rules,
@@ -136,13 +136,14 @@ def sample_rounds(
             shoe_sums,
         )
     net_offset = dealer_hand_count * _BOX_RESULT_MAX * unit
+    # of equal stakes on the first dealer hands: the total net result against 1, 2, ... dealer hands
     round_counts_by_net = {
-        str(hand_count): {
+        str(dealer_hands_bet_on): {
             format_fraction(Fraction(net - net_offset, unit)): int(count)
             for net, count in enumerate(row)
             if count
         }
-        for hand_count, row in enumerate(net_counts, 1)
+        for dealer_hands_bet_on, row in enumerate(net_counts, 1)
     }
     return SimulatedRounds(
         rounds=int(net_counts[0].sum()),
@@ -173,10 +174,10 @@ def _build_play_arrays(strategy: PackedStrategy, index_by_hand: dict[int, int]) 
     """Return a blackjack strategy as arrays: decisions by situation and hand, hands per split, insured hands."""
     shape = TEN_VALUE + 1, TEN_VALUE + 1, 2, 2, 2, len(index_by_hand)
     decisions: Ints = np.zeros(shape, dtype=np.uint8)
-    for (situation, hand, is_suited), decision in zip(
+    for (situation, hand, first_two_are_suited), decision in zip(
         strategy.index_by_question, strategy.packed_bytes, strict=False
     ):
-        suit_index = slice(is_suited, None) if is_suited else slice(None)
+        suit_index = slice(first_two_are_suited, None) if first_two_are_suited else slice(None)
         decisions[
             situation.dealer_up_card,
             situation.split_pair_value,
@@ -227,12 +228,13 @@ class _SimulationRules(NamedTuple):
     loses_only_first_stake: int
     """1 if a dealer's blackjack takes only the first stake of a box, else 0.
 
-    With a hole card it always does, because the dealer looks for a blackjack before a stake can be added.
+    With a hole card, this is always so, because the dealer looks for a blackjack before a stake can be added.
     """
-    draws_to_decide_added_stakes: int
-    """1 if a blackjack of the dealer returns the stakes added to a box, else 0.
+    draws_second_card_for_added_stakes: int
+    """1 if the dealer draws a second card although every hand of the box is busted, else 0.
 
-    Without a hole card, the dealer must then draw a second card even if every hand of the box is busted.
+    Under original bets only, a blackjack of the dealer returns the stakes added by doubles and splits, so the second
+    card decides about them.
     """
     hands_max: int
     """How many hands a box may have at most, after splits."""
@@ -329,8 +331,11 @@ class _CompiledSteps(NamedTuple):
     """The function that returns the net result of the box in units."""
 
 
-def _draw_card(shoe: _SimulationShoe) -> int:  # pragma: no cover (compiled)
-    """Draw a random card from the simulated blackjack shoe; every remaining card is equally likely."""
+def _deal_card(shoe: _SimulationShoe) -> int:  # pragma: no cover (compiled)
+    """Draw a random card from the simulated blackjack shoe; every remaining card is equally likely.
+
+    A card is ``4 * rank + suit``, so ``card >> 2`` is its rank and ``card & 3`` its suit.
+    """
     words, cards, counters = shoe
     cards_left = np.uint64(len(cards) - counters[_DEALT_CARDS])
     word_range = np.uint64(1 << 32)
@@ -346,7 +351,7 @@ def _draw_card(shoe: _SimulationShoe) -> int:  # pragma: no cover (compiled)
     return int(cards[counters[_DEALT_CARDS] - 1])
 
 
-def _record_shoe_and_shuffle(
+def _end_shoe(
     steps: _CompiledSteps,
     shoe: _SimulationShoe,
     rules: _SimulationRules,
@@ -379,7 +384,7 @@ def _record_shoe_and_shuffle(
     return True
 
 
-def _split_sampled_hand(
+def _split_pair(
     steps: _CompiledSteps,
     shoe: _SimulationShoe,
     lookups: _SimulationLookups,
@@ -428,7 +433,7 @@ def _play_hand(  # noqa: C901 (one loop, compiled by numba)
     first_cards, second_cards, card_counts, lookup_indexes, stakes, won_units, is_suited = box
     hand_after_card, totals, value_by_rank, decisions, split_hand_counts, _ = lookups
     up_value, first_value = value_by_rank[up_card >> 2], value_by_rank[first_cards[hand_index] >> 2]
-    has_pair_rank = int(
+    up_card_has_pair_rank = int(
         rules.splits_same_rank_only and first_value == 10 and first_cards[hand_index] >> 2 == up_card >> 2
     )
     hands_max = rules.ace_hands_max if first_value == 1 else rules.hands_max
@@ -463,7 +468,7 @@ def _play_hand(  # noqa: C901 (one loop, compiled by numba)
         if (
             is_pair
             and hand_count < hands_max
-            and split_hand_counts[up_value, first_value, has_pair_rank] > hand_count
+            and split_hand_counts[up_value, first_value, up_card_has_pair_rank] > hand_count
         ):
             steps.split_pair(steps, shoe, lookups, box, hand_index, hand_count)
             hand_count, split_pair_value = hand_count + 1, first_value
@@ -481,13 +486,13 @@ def _play_hand(  # noqa: C901 (one loop, compiled by numba)
         is_unsplittable_pair = int(
             split_pair_value > 0 and value_by_rank[second_cards[hand_index] >> 2] == split_pair_value
         )
-        has_one_suit = int(first_cards[hand_index] & 3 == second_cards[hand_index] & 3)
+        first_two_are_suited = int(first_cards[hand_index] & 3 == second_cards[hand_index] & 3)
         decision = decisions[
             up_value,
             split_pair_value,
             is_unsplittable_pair,
-            has_pair_rank if split_pair_value else 0,
-            has_one_suit,
+            up_card_has_pair_rank if split_pair_value else 0,
+            first_two_are_suited,
             lookup_indexes[hand_index],
         ]
         if decision == 0:
@@ -510,18 +515,18 @@ def _draw_dealer_hand(
     value_by_rank: Ints,
     up_card_value: int,
     hidden_card_value: int,
-    reveals_second_card: bool,  # noqa: FBT001
+    draws_second_card: bool,  # noqa: FBT001
     must_finish_hand: bool,  # noqa: FBT001
 ) -> tuple[int, bool]:  # pragma: no cover (compiled)
     """Draw cards to a simulated dealer's hand; return its best total and whether it is a blackjack.
 
-    With ``must_finish_hand`` the dealer draws by the rules of the house. Otherwise only the second card is
-    added, if it is dealt with the players' cards or ``reveals_second_card`` is set.
+    With ``must_finish_hand`` the dealer draws by the rules of the house. Otherwise the hand ends after its second card
+    (the hole card, or one drawn if ``draws_second_card`` is set), or after the up card alone.
     """
     total, aces, card_count = up_card_value, int(up_card_value == 1), 1
     if rules.has_hole_card:
         total, aces, card_count = up_card_value + hidden_card_value, aces + int(hidden_card_value == 1), 2
-    elif reveals_second_card:
+    elif draws_second_card:
         value = value_by_rank[steps.deal_card(shoe) >> 2]
         total, aces, card_count = total + value, aces + int(value == 1), 2
     while must_finish_hand:
@@ -534,7 +539,7 @@ def _draw_dealer_hand(
     return best_total, card_count == 2 and best_total == 21
 
 
-def _settle_sampled_box(
+def _settle_box(
     rules: _SimulationRules,
     totals: Ints,
     box: _SimulationBox,
@@ -562,7 +567,7 @@ def _settle_sampled_box(
     return net_units
 
 
-def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)
+def _play_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     steps: _CompiledSteps,
     shoe: _SimulationShoe,
     rules: _SimulationRules,
@@ -610,28 +615,31 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)
             and rules.insurance_pay_units
         )
         dealer_may_have_blackjack = up_value in (1, 10)
-        is_not_played = has_blackjack or (
+        is_decided_at_deal = has_blackjack or (
             rules.has_hole_card and up_value + hidden_value == 11 and dealer_may_have_blackjack
         )
         hand_count, split_pair_value, hand_index = 1, 0, 0
-        while hand_index < hand_count and not is_not_played:
+        while hand_index < hand_count and not is_decided_at_deal:
             hand_count, split_pair_value = steps.play_hand(
                 steps, shoe, rules, lookups, box, up_card, hand_index, hand_count, split_pair_value
             )
             hand_index += 1
         # A hand that stands is compared with the dealer's total. Three cases need only the dealer's second card: the
-        # player's blackjack, insurance, and an added stake of a busted hand, which a dealer's blackjack returns.
+        # player's blackjack, insurance, and (under original bets only) an added stake of a busted hand, which a
+        # dealer's blackjack returns.
         must_finish_hand, needs_second_card = False, has_blackjack and not takes_even_money
         for n in range(hand_count):
-            if is_not_played or box.won_units[n]:
+            if is_decided_at_deal or box.won_units[n]:
                 continue
             if box.lookup_indexes[n] >= 0:
                 must_finish_hand = True
             elif (
-                rules.draws_to_decide_added_stakes and dealer_may_have_blackjack and (n or box.stakes[n] == 2)
+                rules.draws_second_card_for_added_stakes
+                and dealer_may_have_blackjack
+                and (n or box.stakes[n] == 2)
             ):
                 needs_second_card = True
-        reveals_second_card = must_finish_hand or (
+        draws_second_card = must_finish_hand or (
             (needs_second_card or is_insured) and dealer_may_have_blackjack
         )
         net_units = 0
@@ -643,7 +651,7 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)
                 value_by_rank,
                 up_value,
                 hidden_value,
-                reveals_second_card,
+                draws_second_card,
                 must_finish_hand,
             )
             if is_insured:

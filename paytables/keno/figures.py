@@ -20,10 +20,10 @@ from paytables.keno.tables import BonusesInForce, KenoPays, format_prize_name, l
 from paytables.keno.ticket import KenoTicket, TicketSelection, exclude_unplayed_levels
 from paytables.keno.win_distribution import (
     build_credits_distribution,
-    compute_draw_distribution,
-    compute_draws_distribution,
     compute_factor_weights,
     compute_level_rates,
+    compute_one_draw_distribution,
+    compute_several_draws_distribution,
 )
 from paytables.wording import format_count
 
@@ -66,7 +66,7 @@ def analyse_ticket(
     """Return the exact figures of any Keno ticket, or exact bounds if its selections overlap too much."""
     keno_pays = exclude_unplayed_levels(keno_pays, ticket)
     try:
-        draw_counts = compute_draw_distribution(definition, keno_pays, ticket)
+        draw_counts = compute_one_draw_distribution(definition, keno_pays, ticket)
     except AnalysisError as error:
         return bounds.compute_bounded_figures(definition, keno_pays, ticket, bet_name, str(error))
     distribution = build_credits_distribution(draw_counts)
@@ -75,7 +75,7 @@ def analyse_ticket(
     total_distribution: WinDistribution | None = distribution
     if ticket.draw_count > 1:
         try:
-            total_distribution = compute_draws_distribution(distribution, ticket.draw_count)
+            total_distribution = compute_several_draws_distribution(distribution, ticket.draw_count)
         except AnalysisError as error:
             total_distribution = None
             notes = (f"the distribution over {ticket.draw_count} draws is left out: {error}",)
@@ -228,7 +228,7 @@ def _analyse_most_limited_ticket(
     """
     straight_ticket = KenoTicket((TicketSelection((spot_count,), (), {spot_count: 1}),), 1, bonuses_in_force)
     distribution = build_credits_distribution(
-        compute_draw_distribution(
+        compute_one_draw_distribution(
             definition.model_copy(update={"prize_limit": None}), keno_pays, straight_ticket
         )
     )

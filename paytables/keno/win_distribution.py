@@ -27,7 +27,7 @@ from paytables.keno.ticket import KenoTicket, TicketSelection
 #: Maximum number of pairs of cases in one convolution; more are beyond exact computation.
 CONVOLUTION_PAIRS_MAX = 4_000_000
 
-#: The distribution of a certain win of nothing.
+#: The distribution in which nothing is ever won.
 NO_WIN_DISTRIBUTION = WinCounts(1, {(0, 0): 1})
 
 
@@ -91,6 +91,7 @@ def list_quick_pick_distributions(
             continue
         key = (selection.group_sizes, tuple(sorted(selection.stake_by_spot_count.items())))
         if key not in known_counts:
+            # every fixed set of numbers has the same distribution: take the numbers from 0 on
             ends = accumulate(selection.group_sizes)
             groups = [frozenset(range(e - n, e)) for n, e in zip(selection.group_sizes, ends, strict=True)]
             known_counts[key] = compute_joint_distribution(
@@ -102,7 +103,7 @@ def list_quick_pick_distributions(
     return distributions
 
 
-def compute_win_before_multipliers(
+def compute_distribution_before_multipliers(
     definition: KenoDefinition, keno_pays: KenoPays, ticket: KenoTicket
 ) -> WinCounts:
     """Return a ticket's win distribution in one draw before multipliers and limit.
@@ -120,7 +121,7 @@ def compute_win_before_multipliers(
     return distribution
 
 
-def compute_draw_distribution(
+def compute_one_draw_distribution(
     definition: KenoDefinition, keno_pays: KenoPays, ticket: KenoTicket
 ) -> WinCounts:
     """Return the distribution of what one draw pays a Keno ticket, multipliers and limit applied.
@@ -128,7 +129,7 @@ def compute_draw_distribution(
     Raises :class:`AnalysisError` if it is too large.
     """
     distribution = apply_multipliers(
-        compute_win_before_multipliers(definition, keno_pays, ticket), ticket.bonuses_in_force
+        compute_distribution_before_multipliers(definition, keno_pays, ticket), ticket.bonuses_in_force
     )
     return (
         distribution
@@ -194,9 +195,10 @@ def build_credits_distribution(distribution: WinCounts) -> WinDistribution:
     for (credits_, _), count in distribution.case_count_by_win.items():
         if count:
             counts[credits_] = counts.get(credits_, 0) + count
-    common = gcd(distribution.total, *counts.values())
+    common_divisor = gcd(distribution.total, *counts.values())
     return WinDistribution(
-        distribution.total // common, {credits_: n // common for credits_, n in sorted(counts.items())}
+        distribution.total // common_divisor,
+        {credits_: n // common_divisor for credits_, n in sorted(counts.items())},
     )
 
 
@@ -211,7 +213,7 @@ def compute_level_rates(distribution: WinCounts, level_count: int) -> list[Fract
     ]
 
 
-def compute_draws_distribution(distribution: WinDistribution, draw_count: int) -> WinDistribution:
+def compute_several_draws_distribution(distribution: WinDistribution, draw_count: int) -> WinDistribution:
     """Return the distribution of a Keno ticket's total win in ``draw_count`` draws.
 
     Raises :class:`AnalysisError` if it is too large.
@@ -222,7 +224,7 @@ def compute_draws_distribution(distribution: WinDistribution, draw_count: int) -
 
 def _convolve_all(distributions: Iterable[WinCounts]) -> WinCounts:
     """Return the distribution of the sum of several independent Keno wins."""
-    product = NO_WIN_DISTRIBUTION
+    sum_distribution = NO_WIN_DISTRIBUTION
     for distribution in distributions:
-        product = add_independent_wins(product, distribution)
-    return product
+        sum_distribution = add_independent_wins(sum_distribution, distribution)
+    return sum_distribution

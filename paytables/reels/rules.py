@@ -126,7 +126,7 @@ class ReelRules(TablelessRules):
         )
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the first wager that costs ``credits_`` and has the named options (mode, level), if any are named.
+        """Return the first offered wager that costs ``credits_`` and has the named options (mode, level), if any.
 
         Raises :class:`WagerError`.
         """
@@ -236,7 +236,7 @@ class ReelRules(TablelessRules):
     def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return every progressive level that the wager's mode can win.
 
-        Its reset value grows with the bet level, as pays do.
+        The reset value and the ceiling of each grow with the bet level, as pays do.
         """
         if not self.definition.progressive_levels:
             return ()
@@ -259,7 +259,7 @@ class ReelRules(TablelessRules):
     def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return each progressive level once for each total bet that plays for it.
 
-        If several bets have the same total, the first counts.
+        Of several bets with the same total, only the first is listed.
         """
         return self._level_participations
 

@@ -17,8 +17,8 @@ REVOLUTIONS_MIN = 3
 class WheelSymbol(StrictTable):
     """A symbol on segments of the wheel.
 
-    If a symbol with ``again`` comes up, it pays nothing: all stakes stay, the wheel is spun again, and prizes
-    are multiplied.
+    If a symbol with a respin factor (``again``) comes up, it pays nothing: all stakes stay, the wheel is spun again,
+    and prizes are multiplied.
     """
 
     id: Identifier
@@ -41,7 +41,9 @@ class Wheel(StrictTable):
     widths: tuple[PositiveInt, ...] | None = Field(
         default=None, description="relative widths of the parts, as a drawing of the wheel gives them"
     )
-    """The relative widths of the segments in a drawing of the wheel; unequal ones are refused. None: equal widths."""
+    """The relative widths of the segments in a maker's drawing, so that they can be checked; unequal ones are refused.
+
+    None: the segments are equally wide."""
     revolutions_min: PositiveInt = Field(
         default=REVOLUTIONS_MIN,
         description="the fewest full revolutions of a valid spin",
@@ -69,7 +71,7 @@ class Wheel(StrictTable):
         """Refuse too few revolutions of the wheel for a valid spin."""
         if value < REVOLUTIONS_MIN:
             raise ValueError(
-                f"{value} turns are too few for a valid spin: it needs at least {REVOLUTIONS_MIN}"
+                f"{value} revolutions are too few for a valid spin: it needs at least {REVOLUTIONS_MIN}"
             )
         return value
 
@@ -95,7 +97,7 @@ class BettingArea(StrictTable):
     """The credits paid for each credit staked, stake included, by symbol."""
 
 
-class BettingLayout(StrictTable):
+class StakeRules(StrictTable):
     """The stakes permitted on an area of the wheel's layout.
 
     A standalone wheel accepts one of the fixed amounts in ``stakes``. At a table, ``limits`` apply instead.
@@ -117,7 +119,7 @@ class BettingLayout(StrictTable):
     """The largest total stake of one spin, in credits; None: no limit."""
 
     @model_validator(mode="after")
-    def _check_stakes(self) -> "BettingLayout":
+    def _check_stakes(self) -> "StakeRules":
         """Refuse stakes that are not ascending."""
         if list(self.stake_options) != sorted(set(self.stake_options)):
             raise ValueError("stakes must be different and in ascending order")
@@ -142,7 +144,7 @@ class WheelDefinition(Definition):
     """The symbols on the wheel's segments."""
     areas: Annotated[tuple[BettingArea, ...], Field(min_length=1)] = Field(alias="area")
     """The betting areas."""
-    layout: BettingLayout = BettingLayout()
+    layout: StakeRules = StakeRules()
     """The stakes permitted on an area."""
     table: TableLimits | None = Field(default=None, description="the limits of a table for several players")
     """The limits of a table for several players; None: a standalone wheel."""

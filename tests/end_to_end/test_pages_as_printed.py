@@ -108,7 +108,7 @@ PRINTED = {
     "device": (0, r"^device +kind +status  powered  plugged\n─.*\nbill +bill acceptor", ""),
     "gat sign": (0, r"^Name: Open EGM\nManufacturer: open-egm\nAlgorithm: sha1-hmac\naccounting: [0-9A-F]{40}", ""),
     "manifest --help": (0, r"^Usage: egm manifest .*\n(.*\n)*  verify ", ""),
-    "levels": (0, r"^levels of this machine, minor units\nlevel +shows +hidden", ""),
+    "levels": (0, r"^stand-alone levels, minor units\nlevel +shows +hidden", ""),
     "progressive --help": (0, r"^Usage: egm progressive .*\n(.*\n)*  status ", ""),
     "register list": (0, r"^register +columns +rule\n─.*\n(.*\n)*handpays ", ""),
     "tournament new rules.toml": (0, r"^rules\.toml: an example of tournament rules", ""),

@@ -473,7 +473,7 @@ def test_an_inspection_and_a_clear_include_the_archive(lived):
             second_person="B. Roy",
             reason="both copies damaged",
             challenge=inspection.challenge,
-            owed_cents=inspection.best_reading.credits_cents,
+            accounted_credit_cents=inspection.best_reading.credits_cents,
         ),
         now=clock,
     )

@@ -49,7 +49,7 @@ def build_clearance(found, **changes):
         "second_person": "B. Roy",
         "reason": "both copies damaged",
         "challenge": found.challenge,
-        "owed_cents": found.best_reading.credits_cents,
+        "accounted_credit_cents": found.best_reading.credits_cents,
     }
     return Clearance(**(fields | changes))
 
@@ -82,7 +82,7 @@ def test_values_are_agreed_where_both_copies_are_intact_and_disputed_elsewhere(b
         ({"person": " "}, "two different people"),
         ({"reason": ""}, "a reason"),
         ({"challenge": "00000000"}, "has changed since it was inspected"),
-        ({"owed_cents": 0}, "settle or carry over each claim"),
+        ({"accounted_credit_cents": 0}, "settle or carry over each claim"),
     ],
 )
 def test_a_clear_without_its_authorisation_is_refused(broken, changes, reason):

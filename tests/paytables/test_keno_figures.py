@@ -30,7 +30,7 @@ def compute_exact_distribution(data, selections, **options):
     """Return the distribution that the package computes for one draw, as {(credits, levels): probability}."""
     rules = build_test_game(data).rules
     ticket = rules.build_ticket({"selections": selections, **options})
-    found = win_distribution.compute_draw_distribution(rules.definition, rules.keno_pays, ticket)
+    found = win_distribution.compute_one_draw_distribution(rules.definition, rules.keno_pays, ticket)
     ids = [p.id for p in rules.definition.progressive_levels]
     return {
         (won, frozenset(name for i, name in enumerate(ids) if levels >> i & 1)): Fraction(n, found.total)
@@ -215,7 +215,7 @@ def test_without_a_distribution_return_and_variance_stay_exact_with_a_note():
     cards = [shuffled.sample(range(1, 81), 6) for _ in range(20)]
     ticket = rules.build_ticket({"selections": [{"groups": [c], "stakes": {"6": 1}} for c in cards]})
     with pytest.raises(AnalysisError, match="too costly to compute exactly"):
-        win_distribution.compute_draw_distribution(rules.definition, rules.keno_pays, ticket)
+        win_distribution.compute_one_draw_distribution(rules.definition, rules.keno_pays, ticket)
     bet = figures.analyse_ticket(rules.definition, rules.keno_pays, ticket, "twenty")
     assert bet.rtp == Fraction(row["rtp_exact"])
     assert bet.distribution is None

@@ -281,7 +281,7 @@ def prepare_clearance(
             "roster": authentication_method,
             "complete": inspection.is_complete,
         },
-        owed_cents=inspection.best_reading.credits_cents
+        accounted_credit_cents=inspection.best_reading.credits_cents
         if inspection.copies_agree
         else max(copy.credits_cents for copy in salvaged_journals),
     )

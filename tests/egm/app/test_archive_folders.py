@@ -119,7 +119,7 @@ def test_a_memory_clear_moves_an_archive_on_another_file_system(placed, tmp_path
         **authority,
         challenge=inspection.challenge,
         opening_transactions=(),
-        owed_cents=inspection.best_reading.credits_cents,
+        accounted_credit_cents=inspection.best_reading.credits_cents,
     )
     evidence = clear_memory(placed, agreed, now=now, policy=POLICY)
     assert names(tmp_path / "one") == []

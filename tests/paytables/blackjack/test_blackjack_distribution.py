@@ -22,7 +22,7 @@ from paytables.blackjack.net_distribution import (
     compute_net_distribution,
     compute_net_variance,
 )
-from paytables.blackjack.round_simulation import sample_rounds
+from paytables.blackjack.round_simulation import simulate_rounds
 from paytables.figure_binding import add_binding_digest
 from tests.paytables.blackjack.blackjack_brute import STAND, Brute, BruteBacker, natural, shoe_of
 from tests.paytables.blackjack.test_blackjack_exact import EUROPE, QUEBEC, house
@@ -188,7 +188,7 @@ def played_rounds(name, rounds):
     """Return a table's definition, its proof, and sampled rounds of it."""
     definition = load_game(name).rules.definition
     proof = definition.proved["main"]
-    return proof, sample_rounds(
+    return proof, simulate_rounds(
         definition, read_strategy(definition.analysed_house_rules, proof.policy), rounds, "test"
     )
 

@@ -90,7 +90,7 @@ def test_a_verification_continues_from_its_saved_point_unless_verified_entries_c
     assert audit("export", tmp_path / "two", "--state", state, "--since", len(bodies))[0] == 0
     code, output = audit("verify", tmp_path / "two")
     assert code == 1
-    assert "only the entries up to 0 are verified" in output
+    assert "only entries up to 0 have been verified" in output
     code, output = audit("verify", tmp_path / "two", "--point", point)
     assert code == 0, output
     code, output = audit("verify", "--state", state, "--point", point)

@@ -404,7 +404,7 @@ def test_a_difference_of_readouts_is_refused_as_a_readout(state, tmp_path):
     added.write_text(CliRunner().invoke(main, [*read, "--since", str(readout)]).output)
     answer = CliRunner().invoke(main, [*read, "--since", str(added)])
     assert answer.exit_code == 1
-    assert f"Error: {added}: not a readout of meters, but of what was added" in answer.output.replace(
+    assert f"Error: {added}: a difference (--since), which cannot serve as a start" in answer.output.replace(
         "\n", ""
     )
 

@@ -58,6 +58,6 @@ def test_a_missing_second_folder_is_reported_as_having_no_label(tmp_path):
 def test_a_medium_in_use_is_not_overwritten(tmp_path):
     state, second = tmp_path / "state", tmp_path / "second"
     open_journal(state, second).close()
-    code, output = egm("replace", "--state", state, "--second", second, "--person", "7", "--reason", "x")
+    code, output = egm("replace", "--state", state, "--second-copy", second, "--person", "7", "--reason", "x")
     assert code == 1
     assert "in use" in output

@@ -378,10 +378,10 @@ def test_report_compares_the_tickets_with_the_meters(office, egm, tmp_path):
 def test_report_exits_with_status_1_if_tickets_and_meters_differ(office, egm, tmp_path):
     office.issue_ticket("a", 1000)
     build_journal(tmp_path, out_cents=900)
-    assert "out:voucher:cashable: the meters say 900 in cents, the tickets 1000" in egm("report", status=1)
+    assert "out:voucher:cashable: journal 900 cents, ledger 1,000 cents" in egm("report", status=1)
     Office(tmp_path, serial="EGM-2", key=office.key, second=office.second).issue_ticket("b", 300)
     assert "give --serial, one of EGM-0000001, EGM-2" in egm("report", status=1)
-    assert "the meters say 900 in cents, the tickets 300" in egm("report", "--serial", "EGM-2", status=1)
+    assert "journal 900 cents, ledger 300 cents" in egm("report", "--serial", "EGM-2", status=1)
 
 
 @pytest.mark.parametrize(
@@ -419,7 +419,7 @@ def test_a_host_ticket_is_not_paid_at_the_cage_and_is_no_liability(office, egm, 
         else:
             office.desk.abort_redemption(redemption_id, "jam")
     build_journal(tmp_path, out_cents=1, in_cents=500)
-    assert "out:voucher:cashable: the meters say 1" in egm("report", status=1)
+    assert "out:voucher:cashable: journal 1 cent," in egm("report", status=1)
     office.issue_ticket("a", 1)
     report = json.loads(egm("report", "--json"))
     assert report["owed_cents"] == {"CAD": 1}
@@ -444,9 +444,9 @@ def test_payees_lists_the_recorded_names_and_addresses(office, egm, monkeypatch)
 def test_tickets_are_released_revived_reprinted_and_voided_by_two_persons(office, egm, tmp_path):
     number = office.issue_ticket("a").number
     office.desk.begin_redemption("r", number)
-    both = ("--person", LUC, "--second", MIA)
-    assert egm("release", number, *both, "--why", "gone") == "good again: $12.34\n"
-    assert egm("revive", number, *both, "--why", "1970") == "good without a date limit: $12.34\n"
+    both = ("--person", LUC, "--second-person", MIA)
+    assert egm("release", number, *both, "--reason", "gone") == "redeemable again: $12.34\n"
+    assert egm("revive", number, *both, "--why", "1970") == "redeemable without a date limit: $12.34\n"
     picture = tmp_path / "again.png"
     egm("reprint", number, *both, "--why", "torn", "--output", str(picture))
     with Image.open(picture) as opened:

@@ -104,10 +104,12 @@ def test_the_double_up_has_a_sheet_round_by_round():
     sheets_by_name, analysis = sheets("orchard-picnic", AnalysisDepth.FULL)
     sheet = sheets_by_name["Double-up"]
     assert column(sheet, "round") == [1, 2, 3, 4, 5]
-    assert column(sheet, "of all so far") == [Fraction(1, 2**n) for n in range(1, 6)]
+    assert column(sheet, "probability of winning every round so far") == [
+        Fraction(1, 2**n) for n in range(1, 6)
+    ]
     assert column(sheet, "return of the win") == [1] * 5
     facts = dict(sheet["facts"])
-    assert (facts["most rounds"], facts["highest win of a round, credits"]) == (5, 5000)
+    assert (facts["most rounds"], facts["highest doubled win, credits"]) == (5, 5000)
     assert facts["return of a round"]["exact"] == "1"
     bet = analysis.bets[0]
     offered = Fraction(facts[f"bet {bet.bet}, bet level 1: games whose win may be doubled"]["exact"])
@@ -178,8 +180,10 @@ def test_games_with_choices_state_the_returns_of_best_and_worst_play():
         sheet = sheets_by_name[f"Reels held at bet {bet.bet}, base"]
         facts = dict(sheet["facts"])
         assert Fraction(facts["mean credits of the best strategy"]["exact"]) == bet.mean_credits
-        assert Fraction(facts["mean credits of the worst"]["exact"]) == bet.worst_rtp * bet.cost_credits
-        often, then = column(sheet, "how often"), column(sheet, "mean credits then")
+        assert (
+            Fraction(facts["mean credits of the worst strategy"]["exact"]) == bet.worst_rtp * bet.cost_credits
+        )
+        often, then = column(sheet, "probability"), column(sheet, "mean credits if held")
         assert sum(often) == 1
         assert sum(p * mean for p, mean in zip(often, then, strict=True)) == bet.mean_credits
     output = " ".join(CliRunner().invoke(main, ["par", "hold-fast"]).output.split())
@@ -222,7 +226,7 @@ def test_a_table_game_states_its_best_simplest_and_worst_play(name):
         assert len(chart["columns"]) == 11
         facts = dict(chart["facts"])
         assert facts["insurance"] == "half of the bet, at a dealer's ace; pays 2:1"
-        assert 0 < Fraction(facts["insurance, always taken, of a fresh shoe"]["exact"]) < 1
+        assert 0 < Fraction(facts["return of insurance, always taken, fresh shoe"]["exact"]) < 1
         assert {row[0] for row in chart["rows"]} >= {"hard 16", "soft 18", "pair of 8", "pair of aces"}
 
 

@@ -168,7 +168,7 @@ def test_every_format_of_a_sheet_states_who_signs_it(tmp_path):
 def test_insurance_has_its_own_return():
     """In six full decks without the dealer's ace, 96 of 311 cards are tens, which pay 2 to 1."""
     (sheet,) = json.loads(run("par", "quebec-blackjack", "--json"))["feature_sheets"]
-    assert dict(sheet["facts"])["insurance, always taken, of a fresh shoe"]["exact"] == str(
+    assert dict(sheet["facts"])["return of insurance, always taken, fresh shoe"]["exact"] == str(
         Fraction(3 * 96, 311)
     )
 

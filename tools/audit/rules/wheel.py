@@ -11,12 +11,13 @@ from tools.audit.rules.rule import AuditRule
 
 #: Pattern of the round and the spin that a record names.
 _SPIN_PATTERN: Final[dict[str, Any]] = {"round_id": "$round", "spin": "$spin"}
-#: Pattern of the stored state: it must contain a spin.
+#: Pattern of the stored state: it must contain a spin, which is bound to ``spin_before`` (see
+#: :mod:`tools.audit.rules.pattern`).
 _STORED_SPIN_PATTERN: Final = {"wheel_spin": "$spin_before:object"}
 
 
-def _are_earlier_results_recorded(context: CheckContext) -> bool:
-    """Return whether each earlier result that a new spin repeats is the one recorded for that spin."""
+def _are_earlier_numbers_recorded(context: CheckContext) -> bool:
+    """Return whether every earlier number that the new stored spin carries over equals the number recorded for it."""
     spin_before = context.stored_record_before(WheelSpin, "wheel_spin")
     spin_after = context.stored_record_after(WheelSpin, "wheel_spin")
     recorded_numbers = {} if spin_before is None else spin_before.number_by_round_id
@@ -56,7 +57,7 @@ RULES: Final = (
                     f"{format_value(context.stored_value_after('wheel_spin'))}, "
                     f"recorded {format_value(context.stored_value_before('wheel_spin'))}"
                 ),
-                _are_earlier_results_recorded,
+                _are_earlier_numbers_recorded,
             ),
         ),
     ),

@@ -46,8 +46,10 @@ from tools.cli.whole_number import WholeNumber
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For scripts.")
 #: The option that names the folder of the second copy.
 SECOND_FOLDER_OPTION = click.option(
+    "--second-copy",
     "--second",
     "second_folder",
+    metavar="FOLDER",
     type=click.Path(path_type=Path),
     help="The folder of the memory's second copy.",
 )
@@ -57,7 +59,7 @@ SECOND_FOLDER_OPTION = click.option(
 _HASH_DIGIT_COUNT = 64
 #: The least number of hexadecimal digits of a hash that a person must state.
 _WITNESS_DIGITS_MIN = 12
-#: Most digits of a sequence number.
+#: Most digits of a sequence number, and of the hash as a number in a metric.
 _SEQUENCE_DIGITS_MAX = 19
 
 
@@ -129,7 +131,7 @@ def export_(file: Path, state_folder: Path | None, second_folder: Path | None, a
     "--point",
     "point_file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Continue from the entry recorded in this file, and record the last verified entry in it.",
+    help="Continue the audit saved in this file, and save it there again if nothing is wrong.",
 )
 @click.option(
     "--jobs",
@@ -178,15 +180,17 @@ def verify(
                 else saved_state.load_auditor(point_file, game_files)
             )
 
-        with show_progress("deriving everything again"):
-            reports = _audit_copies(file, state_folder, second_folder, create_auditor, point_file, jobs)
+        with show_progress("recomputing everything"):
+            reports = _audit_export_or_copies(
+                file, state_folder, second_folder, create_auditor, point_file, jobs
+            )
     except (JournalError, JobError) as error:
         raise click.ClickException(str(error)) from error
     for report in reports.values():
         report.is_key_compared = bool(fingerprint)
         if fingerprint and report.fingerprint != fingerprint:
             report.add_finding(
-                AuditFinding(1, "", f"the machine's key is {report.fingerprint}, expected {fingerprint}")
+                AuditFinding(0, "", f"the machine's key is {report.fingerprint}, expected {fingerprint}")
             )
     if as_json:
         echo(format_json({name: report.to_json() for name, report in reports.items()}))
@@ -196,7 +200,7 @@ def verify(
     raise SystemExit(1 if any(report.finding_count for report in reports.values()) else 0)
 
 
-def _audit_copies(
+def _audit_export_or_copies(
     file: Path | None,
     state_folder: Path | None,
     second_folder: Path | None,
@@ -206,13 +210,13 @@ def _audit_copies(
 ) -> dict[str, AuditReport]:
     """Return the audit report of the exported file, or of both copies in a state folder, by the copy's name."""
     if file is not None:
-        return {str(file): _verify_export(file, create_auditor(point_file), point_file, jobs)}
+        return {str(file): _audit_export(file, create_auditor(point_file), point_file, jobs)}
     folder = state_folder or find_default_state_folder()
     second_folder = second_folder or folder / SECOND_FOLDER
-    reports = _verify_copies(folder, second_folder, create_auditor, point_file, jobs)
+    reports = _audit_both_copies(folder, second_folder, create_auditor, point_file, jobs)
     error_text = find_ticket_ledger_error(folder, second_folder)
     if error_text:
-        next(iter(reports.values())).add_finding(AuditFinding(1, "", error_text))
+        next(iter(reports.values())).add_finding(AuditFinding(0, "", error_text))
     return reports
 
 
@@ -272,15 +276,16 @@ def _conclude_audit(report: AuditReport, auditor: Auditor, point_file: Path | No
     return report
 
 
-def _verify_export(file: Path, auditor: Auditor, point_file: Path | None, jobs: int) -> AuditReport:
+def _audit_export(file: Path, auditor: Auditor, point_file: Path | None, jobs: int) -> AuditReport:
     """Verify an exported journal and return the report; a saved audit continues after its last entry."""
     with open_regular_file(file) as source:
         reader = export.ExportReader(source, str(file))
         header, (last_sequence, _) = reader.header, auditor.last_entry_checked
         if header.previous_sequence > last_sequence:
             reason = (
-                f"it begins after entry {header.previous_sequence}, but only the entries up to {last_sequence} are "
-                "verified: give the verified point of the entry before it with --point"
+                f"this export begins after entry {header.previous_sequence}, but only entries up to {last_sequence} "
+                "have been verified. Verify the earlier export first with --point FILE, then this one with the same "
+                "FILE"
             )
             raise JournalDamaged(str(file), reason)
         bodies = itertools.islice(reader.iter_bodies(), last_sequence - header.previous_sequence, None)
@@ -289,12 +294,12 @@ def _verify_export(file: Path, auditor: Auditor, point_file: Path | None, jobs: 
         report.add_finding(AuditFinding(0, "", reader.footer_fault))
     if auditor.public_key != header.public_key:
         report.add_finding(
-            AuditFinding(1, "", "the key that signed the file is not the one the journal begins with")
+            AuditFinding(0, "", "the key that signed the file is not the one the journal begins with")
         )
     return _conclude_audit(report, auditor, point_file)
 
 
-def _verify_copies(
+def _audit_both_copies(
     folder: Path,
     second_folder: Path,
     create_auditor: Callable[[Path | None], Auditor],
@@ -331,7 +336,7 @@ def _verify_copies(
         }
     try:
         open_view(folder, key=key, second_folder=folder, check_pages=True).close()
-    except JournalError as error:  # damage to a column or an index, which no entry body shows
+    except JournalError as error:  # SQLite damage outside the entry bodies
         first_report.add_finding(AuditFinding(0, "", str(error)))
     return reports
 

@@ -86,7 +86,14 @@ def show_(file: Path, *, output_format: OutputFormat) -> None:
 @command.command("restore")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--person", required=True, help="Your staff number.")
-@click.option("--second", "second_person", required=True, help="The second person's staff number.")
+@click.option(
+    "--second-person",
+    "--second",
+    "second_person",
+    metavar="NUMBER",
+    required=True,
+    help="The second person's staff number.",
+)
 @click.option("--reason", type=REASON_TYPE, required=True, help="The reason; it is recorded in the journal.")
 @_CABINET_OPTION
 @_STATE_OPTION

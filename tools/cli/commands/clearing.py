@@ -53,8 +53,10 @@ from tools.cli.whole_number import parse_whole_number
 
 #: The option that names the folder of the second copy.
 _SECOND_FOLDER_OPTION = click.option(
+    "--second-copy",
     "--second",
     "second_folder",
+    metavar="FOLDER",
     type=click.Path(path_type=Path),
     help="The folder of the memory's second copy.",
 )
@@ -144,7 +146,7 @@ def _describe_next_step(claim_inspection: ClaimInspection, folder: Path, second_
         next_step = f"start the machine: it makes the {damaged} copy again from the {intact}; nothing is lost"
         return f"next: {next_step}\n{challenge}"
     command_parts = ["egm", "audit", "clear", "--state", str(folder)]
-    command_parts += ["--second", str(second_folder)] if second_folder is not None else []
+    command_parts += ["--second-copy", str(second_folder)] if second_folder is not None else []
     command_parts += ["--person", "NUMBER", "--second-person", "NUMBER", "--reason", "WHY"]
     command_parts += ["--challenge", inspection.challenge, "--carry-others"]
     comparison_advice = (

@@ -35,10 +35,10 @@ def command(state_folder: Path | None, export_file: Path | None, *, output_forma
         }
         linked_levels = {
             key.removeprefix("link:"): {
-                "contributions": stored_level,
+                "contributions": link_record,
                 "claims": _list_pool_claims(view, key.removeprefix("link:")),
             }
-            for key, stored_level in sorted(view.states("link:").items(), key=_build_sort_key)
+            for key, link_record in sorted(view.states("link:").items(), key=_build_sort_key)
         }
         last_hits = {
             pool: [{"time_utc": entry.time_utc.isoformat(), **read_details(entry)} for entry in hits]
@@ -55,12 +55,12 @@ def command(state_folder: Path | None, export_file: Path | None, *, output_forma
     show(output_format, *tables or (empty_table,), document=document)
 
 
-def _build_sort_key(stored_level: tuple[str, Any]) -> tuple[str, int, str]:
+def _build_sort_key(level_item: tuple[str, Any]) -> tuple[str, int, str]:
     """Return the sort key of a level's pool: its name, then the stake or denomination that ends the name.
 
     So a stake of 10 is sorted after a stake of 2.
     """
-    pool, _ = stored_level
+    pool, _ = level_item
     name, _, last_part = pool.rpartition(".")
     return name, int(last_part) if last_part.isdecimal() else 0, last_part
 
@@ -73,10 +73,7 @@ def _read_stand_alone_level(view: JournalView, pool: str, stored_level: Any) -> 
 
 
 def _list_pool_claims(view: JournalView, pool: str) -> list[Any]:
-    """Return the wins of a linked level that the machine has reported and that are not settled yet.
-
-    Each is the claim as stored in the machine's memory.
-    """
+    """Return the open claims of a linked level (its wins not yet settled), each as stored in the machine's memory."""
     claims: dict[str, Any] = dict(view.states("claim:"))
     return [
         {"claim": key.removeprefix("claim:"), **claim}
@@ -89,14 +86,14 @@ def _list_pool_claims(view: JournalView, pool: str) -> list[Any]:
 _STAND_ALONE_LEVEL_COLUMNS = (
     "level",
     build_number_column("shows", "shown_cents"),
-    build_number_column("hidden", "hidden_pool"),
+    build_number_column("hidden pool", "hidden_pool"),
     build_number_column("overflow", "overflow"),
     build_number_column("hits", "hits"),
     build_number_column("paid", "paid_cents"),
     build_number_column("base", "base_cents"),
     build_number_column("ceiling", "ceiling_cents"),
     build_number_column("increment", "increment"),
-    build_number_column("to the hidden pool", "hidden"),
+    build_number_column("share to the hidden pool", "hidden"),
 )
 #: The columns of levels of a controller.
 _LINKED_LEVEL_COLUMNS = (
@@ -122,7 +119,7 @@ def _build_stand_alone_table(stand_alone_levels: dict[str, Any]) -> Table | None
         Table(
             _STAND_ALONE_LEVEL_COLUMNS,
             rows,
-            title="levels of this machine, minor units",
+            title="stand-alone levels, minor units",
             identifying_column_count=1,
         )
         if rows
@@ -134,11 +131,11 @@ def _build_linked_table(linked_levels: dict[str, Any]) -> Table | None:
     """Return a table of the levels of progressive controllers, or None if the machine plays for none."""
     rows = []
     for pool, linked_level in linked_levels.items():
-        contributions = linked_level["contributions"]
+        link_record = linked_level["contributions"]
         cells = (
-            contributions["sequence"],
-            contributions["counted"],
-            contributions["shown_cents"],
+            link_record["sequence"],
+            link_record["counted"],
+            link_record["shown_cents"],
             len(linked_level["claims"]),
         )
         rows.append((pool, *cells))

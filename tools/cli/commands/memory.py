@@ -19,8 +19,10 @@ from tools.cli.terminal import echo
 
 #: The option that names the folder of the second copy.
 _SECOND_FOLDER_OPTION = click.option(
+    "--second-copy",
     "--second",
     "second_folder",
+    metavar="FOLDER",
     type=click.Path(path_type=Path),
     help="The folder of the memory's second copy.",
 )
@@ -76,7 +78,10 @@ def show_(state_folder: Path | None, second_folder: Path | None, *, output_forma
 @click.option("--person", required=True, help="Your staff number.")
 @click.option("--reason", type=REASON_TYPE, required=True, help="Why the medium is replaced.")
 def replace(state_folder: Path | None, second_folder: Path | None, person: str, reason: str) -> None:
-    """Register the medium mounted at --second as the new second medium; the machine copies to it at its next start."""
+    """Register the medium mounted at --second-copy as the new second medium.
+
+    The machine copies to it at its next start.
+    """
     folder = state_folder or find_default_state_folder()
     roster = load_roster(folder, second_folder)
     if roster.person_by_staff_number:

@@ -27,7 +27,7 @@ from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 
 
-def _select_cells(reading: MeterReading, conditions: tuple[str, ...]) -> MeterReading:
+def _select_meters(reading: MeterReading, conditions: tuple[str, ...]) -> MeterReading:
     """Return the meters that fulfil the conditions, each given as ``dimension=value``, such as ``position=1``.
 
     If no meter fulfils a condition, print a warning.
@@ -37,12 +37,12 @@ def _select_cells(reading: MeterReading, conditions: tuple[str, ...]) -> MeterRe
         key, equals_sign, value = condition.partition("=")
         if not equals_sign:
             raise click.BadParameter(f"{condition!r} must look like position=1", param_hint="--where")
-        _warn_of_empty_part(reading, key, value)
+        _warn_if_nothing_selected(reading, key, value)
         value_by_dimension[key] = value
     return reading.select(**value_by_dimension) if value_by_dimension else reading
 
 
-def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None = None) -> None:
+def _warn_if_nothing_selected(reading: MeterReading, dimension: str, value: str | None = None) -> None:
     """Print a warning if no meter has the requested dimension or value, because zeros are printed then."""
     known_dimensions = sorted({name for cell in reading.cells for name in cell.dims})
     if dimension not in known_dimensions:
@@ -103,13 +103,13 @@ def _build_document(
     "conditions",
     multiple=True,
     metavar="DIM=VALUE",
-    help="Only this part of the machine: position=1, game=..., level=...",
+    help="Only the meters of one value of a dimension: position=1, game=..., level=...",
 )
 @click.option(
     "--by",
     "split_dimension",
     metavar="DIM",
-    help="Split every meter by a dimension: game, paytable, bill_cents ...",
+    help="Split every meter by a dimension: game, paytable, bill_cents ... Balances can only be split by position.",
 )
 @click.option(
     "--names",
@@ -166,16 +166,16 @@ def command(
     if split_dimension is not None and any(options.values()):
         other_options_text = " and ".join(option for option, is_given in options.items() if is_given)
         raise click.UsageError(
-            f"--by splits the present meters and cannot be combined with {other_options_text}"
+            f"--by splits the current meters and cannot be combined with {other_options_text}"
         )
     if sign and export_file is not None:
         raise click.UsageError(
             "--sign signs with the key in a machine's memory and cannot be combined with --file"
         )
     with open_journal(state_folder, export_file, check_pages=False) as view:
-        reading = _select_cells(view.meters(), conditions)
+        reading = _select_meters(view.meters(), conditions)
         if split_dimension is not None:
-            _warn_of_empty_part(reading, split_dimension)
+            _warn_if_nothing_selected(reading, split_dimension)
             _print_split(reading, split_dimension, _MeterFormat(digit_count, credit_cents), output_format)
             return
         values = read_jurisdiction_meters(reading, jurisdiction) if jurisdiction else reading.values
@@ -232,7 +232,7 @@ def _compute_growth_since_readout(
         )
     if "is_difference" in earlier_readout:
         raise click.ClickException(
-            f"{earlier_readout_file}: not a readout of meters, but of what was added (--since)"
+            f"{earlier_readout_file}: a difference (--since), which cannot serve as a start"
         )
     earlier_selection = {key: earlier_readout[key] for key in ("where", "names") if key in earlier_readout}
     if {"where": [], **earlier_selection} != selection:

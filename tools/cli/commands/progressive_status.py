@@ -162,7 +162,14 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
 @click.argument("claim")
 @click.argument("ruling", type=click.Choice((RULING_AWARD, RULING_DECLINE)))
 @click.option("--person", required=True, help="Your staff number.")
-@click.option("--second", "second_person", required=True, help="The second person's staff number.")
+@click.option(
+    "--second-person",
+    "--second",
+    "second_person",
+    metavar="NUMBER",
+    required=True,
+    help="The second person's staff number.",
+)
 @click.option("--reason", type=REASON_TYPE, required=True, help="The reason; it is recorded.")
 @click.option(
     "--state",

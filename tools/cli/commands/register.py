@@ -50,6 +50,7 @@ _STYLE_BY_VERDICT = {"judge": BAD_STYLE, "usual": GOOD_STYLE}
 SECOND_FOLDER_OPTION = click.option(
     "--second-copy",
     "second_folder",
+    metavar="FOLDER",
     type=click.Path(path_type=Path),
     help="The folder of the memory's second copy.",
 )

@@ -70,7 +70,7 @@ _DAMAGED_LEDGER_REMEDY: Final = (
     "start the machine, which rebuilds a damaged copy from an intact one; "
     "if it reports that neither copy is intact, two people start a new ledger: egm ticket restore"
 )
-#: The functions that draw a ticket, by the ending of the file's name.
+#: The functions that encode the picture of a ticket, by the ending of the file's name.
 _ENCODER_BY_SUFFIX: Final = {".png": encode_png, ".pdf": encode_pdf}
 
 
@@ -91,6 +91,7 @@ def _check_picture_suffix(_: click.Context, __: click.Parameter, value: Path) ->
 _second_folder_option = click.option(
     "--second-copy",
     "second_folder",
+    metavar="FOLDER",
     type=click.Path(path_type=Path),
     help="The folder of the memory's second copy.",
 )
@@ -98,14 +99,16 @@ _second_folder_option = click.option(
 _person_option = click.option("--person", required=True, help="Your staff number.")
 #: The option with the staff number of the second person.
 _second_person_option = click.option(
+    "--second-person",
     "--second",
     "second_person",
+    metavar="NUMBER",
     default="",
     help="The second person's staff number, if the jurisdiction requires one.",
 )
 #: The option with the reason.
 _reason_option = click.option(
-    "--why", "reason", type=REASON_TYPE, required=True, help="The reason; it is recorded."
+    "--reason", "--why", "reason", type=REASON_TYPE, required=True, help="The reason; it is recorded."
 )
 #: The argument with the ticket's number.
 _number_argument = click.argument("number", callback=_parse_digits)
@@ -197,7 +200,7 @@ def _make_cage_command(cage_action: Callable[..., str]) -> Callable[..., None]:
 
 
 def _is_clock_trusted(folder: Path, clock: Clock) -> bool:
-    """Return whether this computer's clock agrees with the machine's journal; if not, no ticket is called expired."""
+    """Return whether this computer's clock agrees with the machine's journal."""
     try:
         with open_view(folder, check_pages=True) as view:
             return create_timekeeper(view, clock).is_clock_trusted
@@ -206,12 +209,15 @@ def _is_clock_trusted(folder: Path, clock: Clock) -> bool:
 
 
 def _format_state(record: TicketRecord, now: datetime | None) -> str:
-    """Return the state of a ticket as text; ``now`` is the current time, or None if it is not known."""
+    """Return the state of a ticket as text; ``now`` is the current time, or None if it is not trusted."""
     return TicketState.EXPIRED.value if now is not None and record.is_expired_at(now) else record.state.value
 
 
 def _read_plausible_time(folder: Path) -> datetime | None:
-    """Return the current time, or None if this computer's clock does not agree with the machine's journal."""
+    """Return the current time, or None if this computer's clock does not agree with the machine's journal.
+
+    Without the time, no ticket is called expired.
+    """
     clock = SystemClock()
     return clock.now() if _is_clock_trusted(folder, clock) else None
 
@@ -299,7 +305,7 @@ def check(
 @click.option(
     "--only",
     "state_names",
-    type=click.Choice([state_folder.value for state_folder in TicketState]),
+    type=click.Choice([state.value for state in TicketState]),
     multiple=True,
     help="Only tickets in this state; repeat for more.",
 )
@@ -393,10 +399,10 @@ def report(
             f"outstanding: {_format_money(amount_cents, currency)}"
             for currency, amount_cents in outstanding_cents.items()
         ),
-        f"{format_count(move_count, 'move')}, every digest holds in both copies",
+        f"{format_count(move_count, 'move')}, every digest is valid in both copies",
         *(
-            f"{comparison.account}: the meters say {comparison.journal_cents} in cents, "
-            f"the tickets {comparison.ledger_cents}"
+            f"{comparison.account}: journal {format_count(comparison.journal_cents, 'cent')}, "
+            f"ledger {format_count(comparison.ledger_cents, 'cent')}"
             for comparison in account_comparisons
             if not comparison.is_equal
         ),
@@ -468,7 +474,7 @@ def prove_(number: str, *, state_folder: Path | None, second_folder: Path | None
     if proof is None:
         raise click.ClickException(f"no journal of this machine has a ticket with this number{errors_text}")
     amount_text = f"{format_count(proof.amount_cents, 'cent')} {proof.kind}"
-    echo(f"printed {proof.printed_time_utc} as {proof.issue_id}: {amount_text}")
+    echo(f"issued {proof.printed_time_utc}, entry {proof.issue_id}: {amount_text}")
     if proof.acceptance_entry_id:
         raise click.ClickException(f"a machine has redeemed it: {proof.acceptance_entry_id}")
     if error_texts:
@@ -503,7 +509,7 @@ def void(cage: TicketCage, number: str, *, reason: str) -> str:
 @_reason_option
 def release(cage: TicketCage, number: str, *, reason: str) -> str:
     """Release a ticket locked to a machine that cannot complete its redemption; check its cash box first."""
-    return f"good again: {_format_ticket_amount(cage.release_locked_ticket(number, reason).ticket)}"
+    return f"redeemable again: {_format_ticket_amount(cage.release_locked_ticket(number, reason).ticket)}"
 
 
 @command.command("revive")
@@ -511,7 +517,10 @@ def release(cage: TicketCage, number: str, *, reason: str) -> str:
 @_reason_option
 def revive(cage: TicketCage, number: str, *, reason: str) -> str:
     """Make an expired or wrongly dated ticket redeemable again, without a date limit, because a clock was wrong."""
-    return f"good without a date limit: {_format_ticket_amount(cage.revive_expired_ticket(number, reason).ticket)}"
+    return (
+        "redeemable without a date limit: "
+        f"{_format_ticket_amount(cage.revive_expired_ticket(number, reason).ticket)}"
+    )
 
 
 @command.command("reprint")
@@ -530,14 +539,21 @@ def reprint(cage: TicketCage, number: str, *, reason: str, language: str, output
 @STATE_OPTION
 @_second_folder_option
 @_person_option
-@click.option("--second", "second_person", required=True, help="The second person's staff number.")
+@click.option(
+    "--second-person",
+    "--second",
+    "second_person",
+    metavar="NUMBER",
+    required=True,
+    help="The second person's staff number.",
+)
 @_reason_option
 def restore_(
     *, state_folder: Path | None, second_folder: Path | None, person: str, second_person: str, reason: str
 ) -> None:
     """Start a new ticket ledger from what can be proved of the old one. The machine must not be running.
 
-    Use it if the machine does not trust its ledger, or if an early version wrote it, without a file
+    Use it if the machine refuses its ticket ledger, or if the ledger is of an early version, which wrote no
     tickets.head. The old files are stored under another name.
     """
     folder = state_folder or find_default_state_folder()
@@ -577,7 +593,7 @@ def restore_(
 @_language_option
 @_output_option
 def render_(template_name: str, ticket_file: Path | None, language: str, output: Path) -> None:
-    """Draw a sample ticket with the template NAME. The sample is not in the ledger and cannot be paid."""
+    """Draw a sample ticket with the chosen template. The sample is not in the ledger and cannot be paid."""
     with _report_errors():
         template = load_template(Path(template_name) if template_name.endswith(".toml") else template_name)
         ticket = (

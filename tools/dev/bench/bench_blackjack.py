@@ -12,7 +12,7 @@ from paytables.blackjack import policies
 from paytables.blackjack.advice import HandQuestion, read_strategy
 from paytables.blackjack.chart import find_best_chart
 from paytables.blackjack.net_distribution import compute_net_distribution
-from paytables.blackjack.round_simulation import sample_rounds
+from paytables.blackjack.round_simulation import simulate_rounds
 from tools.dev.bench import BenchFigure, measure_processor_seconds
 from tools.dev.bench.bench_paytables import FastDraws
 from tools.lab.simulation import compute_sample_variance, play_batch
@@ -89,12 +89,12 @@ def _measure_distributions(seconds_per_cabinet_round: float) -> Iterator[BenchFi
     strategy = read_strategy(definition.analysed_house_rules, definition.proved["main"].policy)
     assert strategy is not None  # the library carries its own rules' play
     compute_net_distribution(calculator, answers, best_play)  # compiles
-    sample_rounds(definition, strategy, 1_000)
+    simulate_rounds(definition, strategy, 1_000)
     exact_seconds = measure_processor_seconds(
         partial(compute_net_distribution, calculator, answers, best_play)
     )
     seconds_per_round = (
-        measure_processor_seconds(partial(sample_rounds, definition, strategy, SAMPLED_ROUND_COUNT))
+        measure_processor_seconds(partial(simulate_rounds, definition, strategy, SAMPLED_ROUND_COUNT))
         / SAMPLED_ROUND_COUNT
     )
     name, ten_million_text = (

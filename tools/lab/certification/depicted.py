@@ -2,8 +2,9 @@
 
 A round is replayed with scripted draws. At each draw every possible number is tried in turn, and the displays
 that follow are compared: numbers with the same display represent the same piece (one card, one ball, one
-pocket). The number of numbers for each piece is compared with the real object. So a card that no number
-deals, or that two numbers deal, is detected, also in a game with its own drawing code.
+pocket). For each piece, the check counts the drawn numbers that lead to it, and compares this count with the
+real object. So a card that no number deals, or that two numbers deal, is detected, also in a game with its own
+drawing code.
 """
 
 import re
@@ -30,11 +31,12 @@ from tools.lab.certification.finding import CertificationCase, Finding, FindingS
 
 #: The requirements that the check covers.
 _COVERED_REQUIREMENT_IDS: Final = ("B-09", "B-10", "B-17")
-#: Decision policies: the option taken, given the number of earlier decisions and the number of options.
+#: For each decision policy: the function that returns the index of the option chosen, given the number of earlier
+#: decisions and the number of options offered.
 OPTION_CHOOSER_BY_POLICY: Final[Mapping[str, Callable[[int, int], int]]] = {
     "always the first option": lambda _decisions, _options: 0,
     "always the last": lambda _decisions, options: options - 1,
-    "by turns": lambda answered, options: answered % options,
+    "by turns": lambda earlier_decisions, options: earlier_decisions % options,
 }
 #: The number of different cards in a pack, by the game's id, if it is not 52.
 _PACK_CARD_COUNT_BY_GAME: Final = {"super-pan-9": 36}
@@ -46,8 +48,8 @@ _FIRST_POSITION_DRAW_PURPOSE: Final = "first position"
 class RealObject:
     """The real object that a random draw depicts, such as a deck, a die or a wheel."""
 
-    pieces: Collection[int]
-    """The number of equal pieces of each kind: 52 times 1 for a deck of cards."""
+    piece_counts: Collection[int]
+    """How many equal pieces there are of each kind; a deck of cards has 52 kinds with 1 piece each."""
     is_replaced: bool = False
     """Whether a drawn piece can be drawn again, as with a die or a wheel."""
     may_be_several_packs: bool = False
@@ -59,7 +61,7 @@ class RealObject:
         ``earlier_bounds`` has the bounds of the earlier draws. A deck has one piece fewer after each
         draw; a die or a wheel always has the same number.
         """
-        total = sum(self.pieces)
+        total = sum(self.piece_counts)
         if bound == total or (self.may_be_several_packs and bound % total == 0):
             return True
         return not self.is_replaced and bound + 1 in earlier_bounds
@@ -67,12 +69,12 @@ class RealObject:
     def can_have_piece_counts(self, counts: Collection[int]) -> bool:
         """Return whether this object can have pieces of these kinds, given how many equal pieces each kind has.
 
-        ``counts`` has one number per kind. Several packs mixed together have each card once per pack; a
-        single deck has no two equal cards.
+        A single deck has no two equal cards; several packs mixed together have each card once per pack.
+        ``counts`` has one number per kind.
         """
-        pack_count = -(-sum(counts) // sum(self.pieces))
-        count_pairs = zip(sorted(counts, reverse=True), sorted(self.pieces, reverse=True), strict=False)
-        return len(counts) <= len(self.pieces) and all(
+        pack_count = -(-sum(counts) // sum(self.piece_counts))
+        count_pairs = zip(sorted(counts, reverse=True), sorted(self.piece_counts, reverse=True), strict=False)
+        return len(counts) <= len(self.piece_counts) and all(
             count <= pack_count * real_count for count, real_count in count_pairs
         )
 
@@ -116,7 +118,7 @@ class _ScriptedDraws:
 
     values: list[int]
     ends_with_highest: bool
-    """The value returned after ``values``: True for the highest possible number, False for 0."""
+    """Whether the highest possible number, and not 0, is returned after ``values``."""
     draw_count: int = 0
     """The number of draws made."""
 
@@ -179,8 +181,10 @@ class _PlayedRound:
     def count_numbers_by_display(self, draw_index: int, real_object: RealObject) -> Collection[int]:
         """Return, for each distinguishable display, how many numbers of the draw at ``draw_index`` lead to it.
 
-        The round is replayed once for each number, all replays event by event together, until their displays
-        differ as the real object's pieces do: a piece dealt face down is only identified by later events.
+        The round is replayed for each number, all replays event by event together, until the numbers can be
+        told apart as well as real pieces can: a piece dealt face down is only identified by later events. Each number
+        is replayed twice, because two pieces may be told apart by only one of the two continuations: the later draws
+        return 0 in one replay, and the highest possible number in the other.
         """
         earlier_values = [value for _, value, _ in self.draws[:draw_index]]
         replay_pairs = [
@@ -225,7 +229,7 @@ def _iter_played_rounds(case: CertificationCase) -> Iterator[_PlayedRound]:
                         decision_count += 1
             except StopIteration:
                 yield _PlayedRound(game, wager, policy, draw.records)
-            if not decision_count:
+            if not decision_count:  # without decisions, all policies play the same round
                 break
 
 
@@ -262,14 +266,17 @@ def check_depicted_odds(case: CertificationCase) -> Iterator[Finding]:
             real_object = build_real_object(case.game, purpose)
             earlier_bounds = {earlier_bound for earlier_bound, _, _ in played_round.draws[:draw_index]}
             if not real_object.can_draw_from(bound, earlier_bounds):
-                evidence = f"{purpose}: drawn from {bound:,} numbers, but {sum(real_object.pieces)} pieces are depicted"
+                evidence = (
+                    f"{purpose}: drawn from {bound:,} numbers, "
+                    f"but {sum(real_object.piece_counts)} pieces are depicted"
+                )
                 yield Finding("depicted-odds", _COVERED_REQUIREMENT_IDS, FindingStatus.FAIL, evidence)
                 return
             piece_counts = played_round.count_numbers_by_display(draw_index, real_object)
             if not real_object.can_have_piece_counts(piece_counts):
                 evidence = (
                     f"{purpose}: {bound:,} numbers show {format_count(len(piece_counts), 'different piece')}, one of "
-                    f"them {format_count(max(piece_counts), 'time')}; the real object does not have so many of it"
+                    f"which comes from {format_count(max(piece_counts), 'number')}; the real object has fewer of it"
                 )
                 yield Finding("depicted-odds", _COVERED_REQUIREMENT_IDS, FindingStatus.FAIL, evidence)
                 return

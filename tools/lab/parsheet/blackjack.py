@@ -32,7 +32,7 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[SheetData]:
     ]
     labelled_values += _build_insurance_rows(definition)
     labelled_values += [
-        ("mean staked, of each credit first bet", to_exact_data(Fraction(exact_figures.mean_stake))),
+        ("mean total stake per credit of the first bet", to_exact_data(Fraction(exact_figures.mean_stake))),
         ("key", _CHART_LEGEND),
         (
             "each hand of a split",
@@ -60,5 +60,5 @@ def _build_insurance_rows(definition: BlackjackDefinition) -> LabelledValues:
     mean_return = (1 + odds.net) * Fraction(16 * decks, 52 * decks - 1)
     return [
         ("insurance", f"half of the bet, at a dealer's ace; pays {odds.text}"),
-        ("insurance, always taken, of a fresh shoe", to_exact_data(mean_return)),
+        ("return of insurance, always taken, fresh shoe", to_exact_data(mean_return)),
     ]

@@ -24,14 +24,14 @@ from tools.lab.parsheet.sheet_data import LabelledValues, SheetData, build_level
 
 def build_sheets(rules: ReelRules, analysis: Analysis) -> list[SheetData]:
     """Return the sheets of the stages, held reels, progressive levels and double-up, in the usual reading order."""
-    first_stage = next(iter(rules.stages.values()))
+    first_mode_stages = next(iter(rules.stages.values()))
     sheets = [
-        _build_stage_sheet(first_stage, name, table)
-        for name, table in rules.definition.stages.items()
-        if name != first_stage.mode.first_stage
+        _build_stage_sheet(first_mode_stages, name, definition)
+        for name, definition in rules.definition.stages.items()
+        if name != first_mode_stages.mode.first_stage
     ]
     sheets += [
-        _build_holding_sheet(f"{mode_stages.mode.id}, {name}", stage)
+        _build_held_reels_sheet(f"{mode_stages.mode.id}, {name}", stage)
         for mode_stages in rules.stages.values()
         for name in rules.definition.stages
         if isinstance(stage := mode_stages.get_stage(name), HeldReels)
@@ -74,70 +74,79 @@ def describe_double_up(rules: ReelRules) -> dict[str, Any] | None:
     return None if double_up is None else double_up.model_dump(by_alias=True)
 
 
-def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> SheetData:
-    """Return the PAR sheet's part about one bonus stage of a reel game; ``table`` is the stage's definition."""
+def _build_stage_sheet(stages: ModeStages, name: str, definition: Any) -> SheetData:
+    """Return the PAR sheet's part about one bonus stage of a reel game; ``definition`` is that stage's definition."""
     series_rules = stages.series_rules[name]
-    if isinstance(table, ReelsStage):
+    if isinstance(definition, ReelsStage):
         labelled_values: LabelledValues = [
             ("kind", "reels"),
-            ("multiplier of every prize", table.multiplier),
+            ("multiplier of every prize", definition.multiplier),
             (
                 "multipliers of a series",
                 ", ".join(map(str, series_rules.multipliers)) if len(series_rules.multipliers) > 1 else "",
             ),
-            ("moved on by", table.multiplier_trigger if len(series_rules.multipliers) > 1 else ""),
+            (
+                "multiplier advances with every",
+                definition.multiplier_trigger if len(series_rules.multipliers) > 1 else "",
+            ),
             ("most runs of a series", series_rules.runs_max),
-            ("symbols that fill their reel", ", ".join(table.expanding_symbols)),
-            ("symbol that sticks", table.sticky_symbol),
-            ("multipliers of the falls", ", ".join(map(str, table.window_multipliers))),
-            ("reels may be held", "yes" if table.can_player_hold else ""),
+            ("symbols that fill their reel", ", ".join(definition.expanding_symbols)),
+            ("sticky symbol", definition.sticky_symbol),
+            ("multipliers of successive cascades", ", ".join(map(str, definition.window_multipliers))),
+            ("reels may be held", "yes" if definition.can_player_hold else ""),
         ]
-        return build_sheet_data(_format_title(name, table), labelled_values)
-    labelled_values = [("kind", {"pick": "pick", "wheel": "wheel", "hold": "hold-and-spin"}[table.kind])]
-    if isinstance(table, PickStage):
-        boxes = table.box_count or sum(item.count for item in table.items)
-        has_ending_item = any(item.ends_picking for item in table.items)
+        return build_sheet_data(_format_title(name, definition), labelled_values)
+    labelled_values = [("kind", {"pick": "pick", "wheel": "wheel", "hold": "hold-and-spin"}[definition.kind])]
+    if isinstance(definition, PickStage):
+        boxes = definition.box_count or sum(item.count for item in definition.items)
+        has_ending_item = any(item.ends_picking for item in definition.items)
         labelled_values += [
             ("boxes", boxes),
-            ("most picks", table.picks_max or boxes),
-            ("what a box holds", "a draw of its own" if table.box_count else "drawn from what is left"),
-            ("ends", "with the item that ends it, or the picks" if has_ending_item else "with the picks"),
-        ]
-    if isinstance(table, HoldStage):
-        labelled_values += [
-            ("cells", table.cell_count),
-            ("respins, and again after a new coin", table.respin_count),
-            ("an empty cell lands a coin", to_exact_data(Fraction(*table.coin_chance))),
+            ("most picks", definition.picks_max or boxes),
             (
-                "a full board",
-                ""
-                if table.full_board_prize is None
-                else _format_item_worth(stages, table.full_board_prize, table.pay_unit),
+                "contents of a box",
+                "drawn independently" if definition.box_count else "drawn without replacement",
+            ),
+            (
+                "picking ends",
+                "at an ending item or after the last pick" if has_ending_item else "after the last pick",
             ),
         ]
-    total = sum(item.count for item in table.items)
+    if isinstance(definition, HoldStage):
+        labelled_values += [
+            ("cells", definition.cell_count),
+            ("respins (reset by each new coin)", definition.respin_count),
+            ("probability that an empty cell gets a coin", to_exact_data(Fraction(*definition.coin_chance))),
+            (
+                "prize of a full board",
+                ""
+                if definition.full_board_prize is None
+                else _format_item_worth(stages, definition.full_board_prize, definition.pay_unit),
+            ),
+        ]
+    total = sum(item.count for item in definition.items)
     rows = [
-        [item.id or (item.name.en if item.name else ""), _format_item_worth(stages, item, table.pay_unit), item.count,
-         to_exact_data(Fraction(item.count, total))]
-        for item in table.items
+        [item.id or (item.name.en if item.name else ""), _format_item_worth(stages, item, definition.pay_unit),
+         item.count, to_exact_data(Fraction(item.count, total))]
+        for item in definition.items
     ]  # fmt: skip
     return build_sheet_data(
-        _format_title(name, table), labelled_values, ("item", "worth", "count", "share"), rows
+        _format_title(name, definition), labelled_values, ("item", "worth", "count", "share"), rows
     )
 
 
-def _build_holding_sheet(name: str, stage: HeldReels) -> SheetData:
+def _build_held_reels_sheet(name: str, stage: HeldReels) -> SheetData:
     """Return the PAR sheet's part about a stage in which the player may hold reels.
 
     It states what the best strategy holds, and the returns of the best and the worst strategy.
     """
-    strategies = stage.compute_hold_rates()
-    best_mean = sum((paid_credits for _, paid_credits in strategies.values()), Fraction(0))
+    rates_by_held_mask = stage.compute_hold_rates()
+    best_mean = sum((paid_credits for _, paid_credits in rates_by_held_mask.values()), Fraction(0))
     labelled_values: LabelledValues = [
         ("who decides", "the player, after the first spin; the screen shows what is best"),
         ("chance decides", "the first spin, and the second of every reel not held"),
         ("mean credits of the best strategy", to_exact_data(best_mean)),
-        ("mean credits of the worst", to_exact_data(stage.worst_mean)),
+        ("mean credits of the worst strategy", to_exact_data(stage.worst_mean)),
     ]
     rows = [
         [
@@ -145,16 +154,19 @@ def _build_holding_sheet(name: str, stage: HeldReels) -> SheetData:
             to_exact_data(chance),
             to_exact_data(paid_credits / chance),
         ]
-        for mask, (chance, paid_credits) in strategies.items()
+        for mask, (chance, paid_credits) in rates_by_held_mask.items()
     ]
     return build_sheet_data(
-        f"Reels held at bet {name}", labelled_values, ("reels held", "how often", "mean credits then"), rows
+        f"Reels held at bet {name}",
+        labelled_values,
+        ("reels held", "probability", "mean credits if held"),
+        rows,
     )
 
 
-def _format_title(name: str, table: Any) -> str:
+def _format_title(name: str, definition: Any) -> str:
     """Return the title of a stage's sheet: the stage's id, and its name if it has one."""
-    return f"Feature {name}" + (f", {table.name.en}" if table.name is not None else "")
+    return f"Feature {name}" + (f", {definition.name.en}" if definition.name is not None else "")
 
 
 def _format_item_worth(stages: ModeStages, item: BonusItemDefinition, unit: str) -> str:
@@ -202,7 +214,7 @@ def _build_double_up_sheet(double_up: DoubleUp, analysis: Analysis) -> SheetData
         ("return of a round", to_exact_data(Fraction(1))),
         ("best strategy", "every way to play returns the same; the win may be kept before any round"),
         ("most rounds", double_up.rounds_max),
-        ("highest win of a round, credits", double_up.win_max_credits),
+        ("highest doubled win, credits", double_up.win_max_credits),
     ]
     for bet in analysis.bets:
         if bet.double_up is not None:
@@ -235,7 +247,13 @@ def _build_double_up_sheet(double_up: DoubleUp, analysis: Analysis) -> SheetData
         [n, to_exact_data(half), to_exact_data(half**n), 2**n, to_exact_data(half**n * 2**n)]
         for n in range(1, double_up.rounds_max + 1)
     ]
-    columns = ("round", "probability of it", "of all so far", "the win times", "return of the win")
+    columns = (
+        "round",
+        "probability of winning it",
+        "probability of winning every round so far",
+        "win multiplied by",
+        "return of the win",
+    )
     return build_sheet_data("Double-up", labelled_values, columns, rows)
 
 

@@ -21,7 +21,7 @@ def build_sheets(rules: WheelRules | WheelTable, _analysis: Analysis) -> list[Sh
     segments = definition.wheel.segments
     labelled_values: LabelledValues = [
         *_describe_wheel(segments, definition.wheel.revolutions_min),
-        ("spinning again multiplies by at most", definition.wheel.factor_max),
+        ("highest factor of repeated spins", definition.wheel.factor_max),
         ("stakes, credits per area", ", ".join(map(str, definition.layout.stake_options))),
     ]
     rows = [
@@ -65,6 +65,6 @@ def _describe_wheel(segments: Sequence[str], revolutions_min: int | None) -> Lab
     """Return the first values of the sheet of any wheel; ``revolutions_min`` is None if no minimum is defined."""
     return [
         ("equal parts", len(segments)),
-        ("in order", " ".join(segments)),
-        ("fewest turns of a valid spin", revolutions_min or ""),
+        ("segments in order", " ".join(segments)),
+        ("fewest revolutions of a valid spin", revolutions_min or ""),
     ]

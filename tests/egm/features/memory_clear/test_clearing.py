@@ -436,7 +436,10 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
         build_clearance(claim_inspection, handpay_1=build_paid_decision(int(cents) + 100000))
     blind = build_clearance(claim_inspection)
     other = type(blind)(
-        **CLEAR_PERSONS_AND_REASON, challenge=blind.challenge, opening_transactions=(), owed_cents=0
+        **CLEAR_PERSONS_AND_REASON,
+        challenge=blind.challenge,
+        opening_transactions=(),
+        accounted_credit_cents=0,
     )
     with pytest.raises(ClearRefused, match="settle or carry over each claim"):
         clear_memory(tmp_path, other, now=read_clear_time)

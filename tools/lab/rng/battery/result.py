@@ -27,9 +27,11 @@ class TooFewOutcomesError(RngError):
 class StatisticalResult:
     """The result of one statistical test of the RNG: its statistic and p-value.
 
-    A small p-value means that the values fit badly, cluster or repeat too often, depending on the test. A p-value close
-    to 1 means that they fit too well, alternate or do not repeat. Both ends are judged, unless there are very few
-    degrees of freedom.
+    Both ends of the p-value are judged, unless there are very few degrees of freedom. Depending on the test:
+
+    - chi-square: near 0, the values fit the expectation badly; near 1, they fit it too well.
+    - runs: near 0, low and high values cluster; near 1, they alternate.
+    - repeated outcomes: near 0, they repeat too often; near 1, too seldom.
     """
 
     test: str
@@ -115,8 +117,8 @@ def compute_runs_result(test: str, detail: str, values: Ints, bound: int) -> Sta
     """Return the result of the Wald-Wolfowitz test of runs of low and high values.
 
     The middle value of an odd range is left out. The p-value is small if there are few runs, and close to 1
-    if there are many. Runs up and down are not used, because equal neighbours in small ranges break their
-    distribution.
+    if there are many. The test of runs up and down is not used: in small ranges, neighbours are often equal,
+    and its distribution then does not hold.
     """
     doubled_values = 2 * values.astype(np.int64) + 1
     is_high = (doubled_values > bound)[doubled_values != bound]
@@ -142,7 +144,8 @@ def compute_duplicates_result(test: str, detail: str, codes: Ints, code_count: i
 
     ``codes`` has each play's outcome as a number below ``code_count``. The number of pairs of equal codes follows a
     Poisson distribution only while it is small; therefore at most a tenth of ``code_count`` plays is used. The p-value
-    is small if there are many pairs. It is a mid-p value: of the observed count itself, half of the probability counts.
+    is small if there are many pairs. It is a mid-p value: the probability of exactly the observed count enters with
+    half its weight.
     """
     used_codes = codes[: max(2, code_count // 10)]
     counts = np.unique(used_codes, return_counts=True)[1].astype(np.int64)
@@ -172,7 +175,10 @@ def group_values(values: Ints, bound: int, group_count: int) -> tuple[Ints, Floa
 
 
 def compute_group_count(bound: int, outcome_count: int) -> int:
-    """Return the largest number of groups, at most ``bound``, with each pair of groups expected at least ten times."""
+    """Return the largest number of groups, at most ``bound``, for a table of pairs of successive outcomes.
+
+    Each pair of groups must be expected at least ten times.
+    """
     group_count = min(bound, int((outcome_count / 10) ** 0.5))
     if group_count < 2:
         raise TooFewOutcomesError(f"{outcome_count} outcomes are too few for a table of pairs")
@@ -180,9 +186,9 @@ def compute_group_count(bound: int, outcome_count: int) -> int:
 
 
 def count_completions(lengths_pmf: Floats, observed_lengths: Sequence[int]) -> tuple[Ints, Floats]:
-    """Return the observed and the expected number of gaps (or of collections of all values) of each length.
+    """Return the observed and the expected number of gaps, or of collections of all values, of each length.
 
-    The gap test and the coupon collector's test use it.
+    The gap test counts gaps; the coupon collector's test counts collections.
 
     ``lengths_pmf`` has the probability of each length and ``observed_lengths`` the observed lengths; the last element
     of both results counts all longer ones.
@@ -194,6 +200,7 @@ def count_completions(lengths_pmf: Floats, observed_lengths: Sequence[int]) -> t
 def estimate_certain_completions(mean: float, variance: float, observation_count: int) -> int:
     """Return how many gaps or collections almost certainly end within ``observation_count`` observations.
 
+    It is the mean number less 6 standard deviations, less one.
     ``mean`` and ``variance`` describe one length. The number is fixed in advance, because counting all that happen
     to end would over-represent short ones.
     """
