@@ -1,8 +1,8 @@
-"""Ticket port: the methods by which the line of a host reads and controls tickets, whatever the protocol.
+"""The tickets of one machine, as the line of a host reads and controls them, whatever the protocol.
 
 A line is the connection to one host. Its polls call these methods on the machine's event loop. Each method returns when
-its effect is durable, may be repeated after a lost reply, and returns the current state. The state table decides,
-exactly as for a player's or attendant's input.
+its effect is durable, may be repeated after a lost reply, and returns the current state. The state table decides
+whether a call is allowed, exactly as for a player's or attendant's input.
 """
 
 from collections.abc import Callable, Mapping
@@ -142,7 +142,7 @@ class HostTicketInterface:
         )
         return TicketNumberReplyResult.ACCEPTED
 
-    def refuse_ticket_number(self, *, has_timed_out: bool = False) -> TicketNumberReplyResult:
+    def continue_without_host_number(self, *, has_timed_out: bool = False) -> TicketNumberReplyResult:
         """Continue, without a number from the host, the cash-out whose ticket waits for one.
 
         The host refused a number or, with ``has_timed_out``, did not reply in time. Return NO_TICKET_WAITING if no
@@ -176,9 +176,9 @@ class HostTicketInterface:
         """Stack the ticket in escrow for the amount that the host authorises; return the state of the redemption.
 
         If this machine must refuse the ticket, it is returned to the player, and the status names the reason.
-        If no ticket waits for the host, nothing changes: the returned state is the last ticket's if that
-        has these digits, otherwise NOT_NOW. For restricted credit, ``expiry_date`` is the expiry date and
-        ``restricted_pool`` the host's number of the pool.
+        If no ticket waits for the host, nothing changes: if the last ticket has this number, its state is returned,
+        otherwise NOT_NOW. For restricted credit, ``expiry_date`` is the expiry date, and ``restricted_pool`` the number
+        by which the host knows the pool.
         """
         inquiry = self._machine.component(HostMoney).ticket_inquiry
         if inquiry is None:
@@ -190,7 +190,7 @@ class HostTicketInterface:
             )
         refusal = self._find_refusal(digits, kind, amount_cents, expiry_date, restricted_pool)
         if refusal is not None:
-            return self.decline_redemption(*refusal)
+            return self.return_offered_ticket(*refusal)
         authorisation = TicketRedemptionAuthorised(
             id=inquiry.id,
             kind=kind,
@@ -242,11 +242,11 @@ class HostTicketInterface:
         )
         return next(((status, reason) for is_refused, status, reason in checks if is_refused), None)
 
-    def decline_redemption(self, status: RedemptionStatus, reason: TicketRefusalReason) -> RedemptionState:
-        """Return the ticket in escrow to the player because the host declines it; return the redemption's state.
+    def return_offered_ticket(self, status: RedemptionStatus, reason: TicketRefusalReason) -> RedemptionState:
+        """Return the ticket in escrow to the player, because the host or this machine refuses it.
 
-        ``status`` is the state to report to the host, ``reason`` is shown to the player. If no ticket waits for the
-        host, nothing changes.
+        Return the state of the redemption. ``status`` is the state to report to the host, ``reason`` is shown to the
+        player. If no ticket waits for the host, nothing changes.
         """
         inquiry = self._machine.component(HostMoney).ticket_inquiry
         if inquiry is None:

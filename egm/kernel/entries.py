@@ -89,8 +89,8 @@ class EntryDeclaration(Generic[RecordT]):
     """
     logs: tuple[Log, ...] = ()
     """The logs that show the entry, in addition to the log of all events."""
-    is_bookkeeping: bool = False
-    """Whether the entry only serves the journal itself; the log of all events then omits it."""
+    is_omitted_from_event_log: bool = False
+    """Whether the log of all events omits the entry: a step of a game, or an entry that only serves the journal."""
     is_technical: bool = False
     """Whether the sheet of an intervention (logged staff work) lists the entry even if it names no person.
 
@@ -374,7 +374,9 @@ class EntryDeclarations:
 
     def belongs_to_event_log(self, entry_kind: str) -> bool:
         """Return whether the log of all events shows entries of this kind; True for a kind that no feature declares."""
-        return not any(declaration.is_bookkeeping for declaration in self.list_declarations(entry_kind))
+        return not any(
+            declaration.is_omitted_from_event_log for declaration in self.list_declarations(entry_kind)
+        )
 
     def _find_first_declaration(self, entry_kind: str) -> AnyEntryDeclaration | None:
         """Return the first declared form of a kind of journal entry, or None if the kind is not declared."""

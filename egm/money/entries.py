@@ -195,7 +195,7 @@ PAPER_EXCHANGE_PROGRESS_STORED: Final = EntryDeclaration(
     record=NoneType,
     description="The acceptor's driver has advanced in its protocol while a bill or ticket is being stacked.",
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
 PAPER_DIRECTION_REPORTED: Final = EntryDeclaration(
     kind="bill.moving",

@@ -119,7 +119,7 @@ MACHINE_GENESIS: Final = EntryDeclaration(
     kind=GENESIS_KIND,
     record=MachineGenesis,
     significance=Significance(EventEffect.LOG, sas_exception_code=0x7A),
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
 TRANSFERS_UNPROVED: Final = EntryDeclaration(
     kind="clear.unproved",

@@ -247,7 +247,7 @@ ROUND_ENDED: Final = EntryDeclaration(
 )
 PURSE_GAME_START: Final = EntryDeclaration(
     kind="tournament.game",
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
     record=GameRecord,
     description="A game was started with points: staked, drawn and, unless a decision is pending, decided.",
     permitted_transfers=(PermittedTransfer(_POINTS_ACCOUNTS, "tournament:wager"),),
@@ -257,14 +257,14 @@ PURSE_GAME_START: Final = EntryDeclaration(
 )
 PURSE_GAME_CHOICE: Final = EntryDeclaration(
     kind=PURSE_GAME_CHOICE_KIND,
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
     record=GameChoice,
     description="A further step of a game played with points was taken: a choice, with its stake and draws.",
     permitted_transfers=(PermittedTransfer(_POINTS_ACCOUNTS, "tournament:wager"),),
 )
 PURSE_GAME_END: Final = EntryDeclaration(
     kind="tournament.game_end",
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
     record=PurseGameEnd,
     permitted_transfers=(
         PermittedTransfer("tournament:win", _WON_POINTS_ACCOUNTS),
@@ -274,7 +274,7 @@ PURSE_GAME_END: Final = EntryDeclaration(
 )
 PURSE_GAME_VOID: Final = EntryDeclaration(
     kind="tournament.game_void",
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
     record=PurseGameVoid,
     permitted_transfers=(PermittedTransfer("tournament:push", _POINTS_ACCOUNTS),),
     written_keys=(PlayKey.PURSE_GAME,),

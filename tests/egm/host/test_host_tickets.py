@@ -116,10 +116,10 @@ def test_a_ticket_number_assigned_again_prints_no_second_ticket(make):
 def test_a_cash_out_without_a_number_from_the_host_is_a_hand_pay(make, silent):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.port.refuse_ticket_number(has_timed_out=silent) is TicketNumberReplyResult.ACCEPTED
+    assert rig.port.continue_without_host_number(has_timed_out=silent) is TicketNumberReplyResult.ACCEPTED
     assert rig.state is State.HANDPAY
     assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.NO_TICKET_WAITING
-    assert rig.port.refuse_ticket_number() is TicketNumberReplyResult.NO_TICKET_WAITING
+    assert rig.port.continue_without_host_number() is TicketNumberReplyResult.NO_TICKET_WAITING
     rig.engine.handle(EventType.KEY_TURNED)
     assert (rig.credit_cents, rig.journal.balance_cents("out:handpay_cancelled_credit")) == (0, 2000)
 
@@ -131,12 +131,12 @@ def test_the_profile_limits_tickets_printed_while_the_host_does_not_reply(make):
     for _ in range(2):
         rig.insert(2000)
         rig.engine.handle(EventType.CASH_OUT)
-        rig.port.refuse_ticket_number(has_timed_out=True)
+        rig.port.continue_without_host_number(has_timed_out=True)
         complete_printing(rig)
         assert is_secure_enhanced_number(rig.hands.jobs[-1].barcode)
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    rig.port.refuse_ticket_number(has_timed_out=True)
+    rig.port.continue_without_host_number(has_timed_out=True)
     assert (rig.state, len(rig.hands.jobs)) == (State.HANDPAY, 2)
 
 
@@ -146,7 +146,7 @@ def test_a_number_refused_by_the_host_leads_to_a_hand_pay_despite_offline_ticket
     rig.port.store_enrolment(12345, 677)
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    rig.port.refuse_ticket_number()
+    rig.port.continue_without_host_number()
     assert rig.state is State.HANDPAY
 
 
@@ -339,10 +339,10 @@ def test_a_ticket_that_the_machine_may_not_credit_is_returned_with_the_reason(
 def test_a_ticket_that_the_host_declines_is_returned_and_cannot_be_authorised_later(make, status, reason):
     rig = make()
     rig.offer_ticket(FIRST)
-    rig.port.decline_redemption(status, reason)
+    rig.port.return_offered_ticket(status, reason)
     assert rig.hands.orders[-1] == ("return", 1)
     assert rig.notice == f"ticket_refused.{reason.value}"
-    assert rig.port.decline_redemption(status, reason).status is status
+    assert rig.port.return_offered_ticket(status, reason).status is status
     assert rig.port.authorise_redemption(FIRST, CASHABLE, 100).status is status
     assert rig.credit_cents == 0
 
@@ -429,7 +429,9 @@ def test_the_journal_contains_no_complete_ticket_number(make):
         rig.port.acknowledge_result()
         rig.offer_ticket(FIRST)
         if answer == "rejected":
-            rig.port.decline_redemption(RedemptionStatus.REJECTED_BY_HOST, TicketRefusalReason.HOST_REFUSED)
+            rig.port.return_offered_ticket(
+                RedemptionStatus.REJECTED_BY_HOST, TicketRefusalReason.HOST_REFUSED
+            )
             continue
         rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
         if answer == "returned":

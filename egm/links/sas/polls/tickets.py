@@ -227,7 +227,7 @@ def receive_validation_number(host: SasHost, request: LongPoll) -> Reply | None:
     if not is_bcd(request.data):
         result = TicketNumberReplyResult.INVALID_NUMBER
     elif digits.startswith("00"):
-        result = ticket_interface.refuse_ticket_number()
+        result = ticket_interface.continue_without_host_number()
     else:
         result = ticket_interface.assign_ticket_number(digits)
     return Reply(bytes((_REPLY_CODE_BY_NUMBER_RESULT[result],)), is_resent_on_repeat=True)
@@ -329,7 +329,7 @@ def answer_redemption(host: SasHost, request: LongPoll) -> Reply | None:
     if transfer_code in _REFUSAL_REASON_BY_TRANSFER_CODE:
         return _build_redemption_reply(
             host,
-            ticket_interface.decline_redemption(
+            ticket_interface.return_offered_ticket(
                 RedemptionStatus.REJECTED_BY_HOST, _REFUSAL_REASON_BY_TRANSFER_CODE[transfer_code]
             ),
         )
