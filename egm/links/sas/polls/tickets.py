@@ -16,7 +16,7 @@ from egm.host.ticket_port import (
     HostTicketInterface,
     PrintedTicketInRing,
     RedemptionState,
-    TicketNumberReplyResult,
+    TicketNumberReply,
 )
 from egm.kernel.credits import CreditKind
 from egm.links.sas.codec import (
@@ -212,9 +212,9 @@ def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
 
 #: The machine's reply to a number -> its code in poll 58.
 _REPLY_CODE_BY_NUMBER_RESULT: Final = {
-    TicketNumberReplyResult.ACCEPTED: 0x00,
-    TicketNumberReplyResult.NO_TICKET_WAITING: 0x80,
-    TicketNumberReplyResult.INVALID_NUMBER: 0x81,
+    TicketNumberReply.ACCEPTED: 0x00,
+    TicketNumberReply.NO_TICKET_WAITING: 0x80,
+    TicketNumberReply.INVALID_NUMBER: 0x81,
 }
 
 
@@ -225,7 +225,7 @@ def receive_validation_number(host: SasHost, request: LongPoll) -> Reply | None:
         return None
     digits = request.data.hex()
     if not is_bcd(request.data):
-        result = TicketNumberReplyResult.INVALID_NUMBER
+        result = TicketNumberReply.INVALID_NUMBER
     elif digits.startswith("00"):
         result = ticket_interface.continue_without_host_number()
     else:
@@ -368,14 +368,14 @@ def _build_status_reply(redemption: RedemptionState) -> Reply:
         status_code = _CODE_BY_CREDIT_KIND[redemption.kind]
     else:
         status_code = _CODE_BY_REDEMPTION_STATUS[redemption.status]
-    if len(redemption.digits) != _VALIDATION_NUMBER_DIGIT_COUNT:
+    if len(redemption.ticket_number) != _VALIDATION_NUMBER_DIGIT_COUNT:
         return Reply(prepend_length(bytes((status_code,))))
     body = (
         bytes((status_code,))
         + encode_bcd(redemption.amount_cents, AMOUNT_SIZE_BYTES)
         + bytes((_UNSTATED_PARSING_CODE,))
     )
-    return Reply(prepend_length(body + bytes.fromhex(redemption.digits)))
+    return Reply(prepend_length(body + bytes.fromhex(redemption.ticket_number)))
 
 
 def mark_redemption_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
