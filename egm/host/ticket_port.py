@@ -238,6 +238,7 @@ class HostTicketInterface:
                 RedemptionStatus.PROMOTIONAL_TICKETS_DISABLED,
                 TicketRefusalReason.WRONG_KIND,
             ),
+            # no status reports an expired ticket to the host
             (has_expired, RedemptionStatus.BAD_AMOUNT, TicketRefusalReason.EXPIRED),
             (
                 is_restricted and not can_add_restricted_pool(machine, restricted_pool),

@@ -18,6 +18,7 @@ from egm.record_codec import inline_record, omit_if_default, stored_as
 from egm.record_fields import (
     ActorId,
     Cents,
+    CentsOrZero,
     Count,
     MachineSerialNumber,
     MaskedTicketNumber,
@@ -43,9 +44,9 @@ class DisputedAmountDetails:
     reason: str = omit_if_default("", key="why")
     masked_ticket_number: MaskedTicketNumber = omit_if_default("", key="number")
     """The number of a disputed ticket, masked; empty for bills, coins and a ticket no longer locked for the machine."""
-    amount_min_cents: Count = field(metadata=stored_as("least_cents"))
+    amount_min_cents: CentsOrZero = field(metadata=stored_as("least_cents"))
     """The smallest amount that may be owed, in minor units."""
-    amount_max_cents: Count = field(metadata=stored_as("most_cents"))
+    amount_max_cents: CentsOrZero = field(metadata=stored_as("most_cents"))
     """The largest amount that may be owed, in minor units."""
 
 
@@ -474,7 +475,7 @@ class HandpayFormFilled:
     """The form of a hand-pay was filled in."""
 
     handpay_id: str = field(metadata=stored_as("handpay"))
-    amount_cents: Count
+    amount_cents: CentsOrZero
     form: HandpayForm = inline_record()
 
 
@@ -584,7 +585,7 @@ class DisputedAmountRuled(RulingDetails):
     """Staff have ruled on a disputed amount."""
 
     disputed_amount: DisputedAmountDetails = inline_record()
-    amount_cents: Count
+    amount_cents: CentsOrZero
     """The amount awarded to the player."""
     number_commitment: str = omit_if_default("", key="commitment")
     """A commitment to the full number of the ticket that the ruling redeems."""
@@ -662,9 +663,9 @@ class OrphanCredits(_OrphanRuling):
 
     kind: Literal["credits"] = "credits"
     """The kind of unclaimed money in the register: always `credits`."""
-    amount_cents: Count
+    amount_cents: CentsOrZero
     """The amount taken into the register."""
-    expired_cents: Count
+    expired_cents: CentsOrZero
     """The restricted credit that expired and is not in the register."""
 
 
@@ -676,7 +677,7 @@ class OrphanHandpay(_OrphanRuling):
     """The kind of hand-pay."""
     id: str
     """The id of the hand-pay."""
-    amount_cents: Count
+    amount_cents: CentsOrZero
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
 
 
@@ -706,7 +707,7 @@ class PrizeForfeited(RulingDetails):
 
     id: str
     """The id of the hand-pay."""
-    amount_cents: Count
+    amount_cents: CentsOrZero
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
 
 

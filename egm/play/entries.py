@@ -20,7 +20,15 @@ from egm.play.void_rule import VoidReason
 from egm.progressive.entries import POOL_TRANSFERS
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Cents, Count, IsoTime, MachineSerialNumber, Sha256Digest, StaffNumbers
+from egm.record_fields import (
+    Cents,
+    CentsOrZero,
+    Count,
+    IsoTime,
+    MachineSerialNumber,
+    Sha256Digest,
+    StaffNumbers,
+)
 from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.recall import PLAY_PUSH_KIND, PLAY_START_KIND
@@ -61,8 +69,8 @@ class GameEnd:
     """A game ended; its win, if any, was credited."""
 
     play_id: str
-    win_cents: Count
-    push_cents: Count = omit_if_default(0)
+    win_cents: CentsOrZero
+    push_cents: CentsOrZero = omit_if_default(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +86,8 @@ class VoidedOutcome:
 
     is_decided: bool = field(metadata=stored_as("decided"))
     """Whether the game had an outcome, or the number of its wheel spin was recorded."""
-    win_cents: Count | None
-    progressive_win_cents: Count = field(metadata=stored_as("levels_cents"))
+    win_cents: CentsOrZero | None
+    progressive_win_cents: CentsOrZero = field(metadata=stored_as("levels_cents"))
     """The total of the game's progressive hits, in minor units."""
 
 
@@ -88,7 +96,7 @@ class GameVoid(RulingDetails):
     """Two people declared a game void."""
 
     play_id: str
-    refund_cents: Count
+    refund_cents: CentsOrZero
     """The total of the stakes returned to the player, in minor units."""
     void_reason: VoidReason = field(metadata=stored_as("ruling"))
     """The reason: a defect of the machine, or a player who disrupted the game."""
@@ -104,7 +112,7 @@ class ReplayDifference:
 
     play_id: str
     difference: str = field(metadata=stored_as("why"))
-    win_cents: Count
+    win_cents: CentsOrZero
     """The recorded win in minor units, returned stakes included."""
 
 
@@ -379,7 +387,7 @@ class ResidualPlayed:
     prize_cents: Cents
     """The prize that the draw offered, in minor units."""
     draws: tuple[DrawRecord, ...]
-    won_cents: Count
+    won_cents: CentsOrZero
     """The amount won: the prize, or 0 if the stake was lost."""
 
 

@@ -53,7 +53,7 @@ class _Round:
     """The ids of the round's plays that have not ended. A position may record its steps much later than others."""
     has_void_play: bool = False
     """Whether staff declared a play of the round void."""
-    void_play_id: str = ""
+    ending_void_play_id: str = ""
     """The id of the play that was declared void and thereby ended the round, or "".
 
     A void play ends its round if the players of the round win each other's stakes.
@@ -297,7 +297,7 @@ class RoundAudit:
             return
         round_.has_void_play = round_.has_void_play or is_void
         if is_void and step_count == len(round_.steps) and are_stakes_between_players(round_.steps):
-            round_.void_play_id = round_.void_play_id or play_id
+            round_.ending_void_play_id = round_.ending_void_play_id or play_id
         round_.open_play_ids.discard(play_id)
         if not round_.open_play_ids:
             self._ended_round_keys[round_id, digest] = None
@@ -353,7 +353,7 @@ class RoundAudit:
     def is_round_void(self, game_record: GameRecord) -> bool:
         """Return whether the round of this game has ended because the play of another seat was declared void."""
         round_ = None if game_record.wager.seat is None else self._find_round(game_record)
-        return round_ is not None and round_.void_play_id not in {"", game_record.play_id}
+        return round_ is not None and round_.ending_void_play_id not in {"", game_record.play_id}
 
     def are_stakes_between_players(self, game_record: GameRecord) -> bool:
         """Return whether the players of this game's round win each other's stakes rather than the operator's.
@@ -399,11 +399,11 @@ class RoundAudit:
         step: RecordedStep | GameChoice,
         decision: Decision,
     ) -> None:
-        """Check a choice that a game records for the player of another seat: it must be the default choice.
+        """Check a choice that a game records: for the player of another seat, it must be the default choice.
 
         ``decision`` states which seat must decide, and the default. Only that seat's own game may record
-        another choice. The decision whether all stakes are wagered is compared with the games that the seats
-        have started.
+        another choice. If the machine decided for the player of the game's own seat, that choice must be the default
+        too. If the decision is whether all have staked, the answer must agree with the games that the seats started.
         """
         if isinstance(step, GameChoice) and step.is_table_answer:
             self._check_choice_by_machine(entry, start_record, step, decision)

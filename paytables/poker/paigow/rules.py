@@ -72,7 +72,7 @@ class PaiGowPokerRules(TwoHandsRules):
         """Return every legal way to set seven cards as two hands, those with the best low hand first."""
         return list_settings(cards)
 
-    def find_house_way(self, cards: Sequence[int]) -> HandSetting:
+    def find_house_way_setting(self, cards: Sequence[int]) -> HandSetting:
         """Return the way in which the bank sets these seven cards."""
         return self._house_way_rules.choose_setting(cards)
 
@@ -220,7 +220,7 @@ class PaiGowPokerRules(TwoHandsRules):
         first_position = [cue.data for cue in side_events if isinstance(cue, Cue) and cue.kind == "position"]
         return {"result": str(first_position[-1]["number"])} if first_position else {}
 
-    def list_unowned_hands(self, side_events: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
+    def list_undealt_hands(self, side_events: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
         """Return the undealt cards as a hand on the table, with their total.
 
         ``side_events`` are the cues and settlements of the side bets.
