@@ -365,7 +365,7 @@ HANDPAY_REPLACED: Final = EntryDeclaration(
     kind="handpay.replaced",
     record=HandpayReplaced,
     phase=Phase.VOID,
-    settled_reservations=(GAME_END_WITH_HANDPAY,),
+    closed_reservations=(GAME_END_WITH_HANDPAY,),
     written_keys=(MoneyKey.HANDPAY,),
     logs=(Log.HANDPAYS,),
 )
