@@ -77,9 +77,11 @@ MACHINE_SERIAL_NUMBER_CONDITION: Final = FieldCondition(
 
 #: An amount above zero, in minor units.
 Cents: TypeAlias = Annotated[int, POSITIVE_AMOUNT_CONDITION]
+#: An amount of zero or more, in minor units.
+CentsOrZero: TypeAlias = Annotated[int, NON_NEGATIVE_COUNT_CONDITION]
 #: A whole number above zero that is not an amount of money.
 PositiveNumber: TypeAlias = Annotated[int, POSITIVE_NUMBER_CONDITION]
-#: A whole number, zero or more.
+#: A whole number, zero or more, such as a count or a number of credits.
 Count: TypeAlias = Annotated[int, NON_NEGATIVE_COUNT_CONDITION]
 #: Text that is not empty or blank.
 NonBlankText: TypeAlias = Annotated[str, NON_BLANK_TEXT_CONDITION]

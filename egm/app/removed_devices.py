@@ -34,7 +34,7 @@ from egm.money.keys import MoneyKey
 from egm.money.records.money import PaperRecord
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord
-from egm.play.records.played_round import PlayedRound
+from egm.play.records.tournament_round import TournamentRound
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_service import PROGRESSIVE_DISABLING_SOURCE
 from egm.record_codec import from_json
@@ -45,7 +45,7 @@ from meters.transaction import JSON
 #: What a position may have open in addition to its credit and its tables, as text for people.
 _OPEN_ITEM_TEXT_BY_KEY: Final[Mapping[StorageKey, str]] = {
     PlayKey.GAME: "a game that has not ended",
-    PlayKey.PURSE: "a round of a tournament that has not ended",
+    PlayKey.TOURNAMENT_ROUND: "a round of a tournament that has not ended",
     MoneyKey.PAY_OUT: "a payout under way",
     MoneyKey.PRINT_JOB: "a ticket being printed",
     MoneyKey.HOPPER_PAYOUT: "coins being paid",
@@ -151,8 +151,8 @@ def refuse_removed_positions_with_money(
 
 def _is_owed_or_open(key: StorageKey, state: JSON, stored_name: str) -> bool:
     """Return whether a stored value of a player position is an amount owed to its player or an open round."""
-    if key is PlayKey.PURSE:
-        return not from_json(PlayedRound, state, stored_name).ending
+    if key is PlayKey.TOURNAMENT_ROUND:
+        return not from_json(TournamentRound, state, stored_name).ending
     return key.clear_action is ClearAction.OWED
 
 

@@ -43,7 +43,7 @@ from egm.play.events import (
 from egm.play.installed_games import InstalledGame
 from egm.play.last_results import list_last_results
 from egm.play.records.games import find_last_game, find_open_game, is_win_cashed_out
-from egm.play.records.played_round import find_open_round, read_playable_points
+from egm.play.records.tournament_round import find_open_round, read_playable_points
 from egm.play.selections import find_highest_stake_credits
 from egm.play.standing_bets import read_table_view
 from egm.progressive import level_views
@@ -275,10 +275,10 @@ def _find_highest_bet_cents(machine: PositionMachine) -> int:
     In a tournament it is the fixed bet of the tournament; otherwise the limit of the jurisdiction, or a lower one of
     the operator.
     """
-    played_round = find_open_round(machine)
-    if played_round is None:
+    tournament_round = find_open_round(machine)
+    if tournament_round is None:
         return machine.profile.play.bet_max_cents
-    return played_round.bet_points * machine.selection.denomination_cents
+    return tournament_round.bet_points * machine.selection.denomination_cents
 
 
 def _compute_credit_needed_for_bet_cents(machine: PositionMachine) -> int:

@@ -85,7 +85,7 @@ VOUCHER_NUMBERED: Final = EntryDeclaration(
     kind="voucher.numbered",
     record=TicketNumberStored,
     written_keys=(MoneyKey.PAY_OUT,),
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
 VOUCHER_REPORTED_AGAIN: Final = EntryDeclaration(
     kind="voucher.unread",
@@ -96,7 +96,7 @@ VOUCHER_AUTHORISED: Final = EntryDeclaration(
     kind="voucher.authorised",
     record=TicketStackingOrdered,
     written_keys=(HostKey.LAST_TICKET_REDEMPTION,),
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
 HOST_VOUCHER_REFUSED: Final = EntryDeclaration(
     kind="voucher.refused",
@@ -115,14 +115,14 @@ REDEMPTION_RESULT_READ_BY_HOST: Final = EntryDeclaration(
     record=NoneType,
     description="The host has read the result of the last ticket it was queried about.",
     written_keys=(HostKey.LAST_TICKET_REDEMPTION,),
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
 ISSUED_VOUCHER_READ_BY_HOST: Final = EntryDeclaration(
     kind="voucher.read",
     record=NoneType,
     description="The host has read the oldest printed ticket that it had not read.",
     written_keys=(HostKey.TICKETS_READ_FROM_RING,),
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
 VOUCHER_NUMBERING_ENROLLED: Final = EntryDeclaration(kind="voucher.enrolled", record=TicketNumberingEnrolled)
 TICKET_TERMS_CHANGED: Final = EntryDeclaration(
@@ -192,7 +192,7 @@ AFT_RESULT_READ_BY_HOST: Final = EntryDeclaration(
     record=NoneType,
     description="The host has read the result of the last transfer.",
     written_keys=(HostKey.LAST_TRANSFER,),
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
 AFT_CASH_OUT_TERMS_SET: Final = EntryDeclaration(
     kind="aft.cash_out",

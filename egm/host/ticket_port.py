@@ -1,8 +1,8 @@
-"""Ticket port: the methods by which the line of a host reads and controls tickets, whatever the protocol.
+"""The tickets of one machine, as the line of a host reads and controls them, whatever the protocol.
 
 A line is the connection to one host. Its polls call these methods on the machine's event loop. Each method returns when
-its effect is durable, may be repeated after a lost reply, and returns the current state. The state table decides,
-exactly as for a player's or attendant's input.
+its effect is durable, may be repeated after a lost reply, and returns the current state. The state table decides
+whether a call is allowed, exactly as for a player's or attendant's input.
 """
 
 from collections.abc import Callable, Mapping
@@ -58,7 +58,7 @@ from meters.transaction import JSON
 SubmitEvent: TypeAlias = Callable[[Event], None]
 
 
-class TicketNumberReplyResult(StrEnum):
+class TicketNumberReply(StrEnum):
     """The machine's reply to a ticket number from the host: accepted, no ticket is waiting, or not a valid number."""
 
     ACCEPTED = "accepted"
@@ -81,7 +81,7 @@ class RedemptionState:
 
     status: RedemptionStatus
     amount_cents: int = 0
-    digits: str = ""
+    ticket_number: str = ""
     """The full number of the ticket; "" if there is no ticket or if its number was lost at a restart."""
     kind: CreditKind | None = None
 
@@ -125,7 +125,7 @@ class HostTicketInterface:
             return None
         return TicketNumberRequest(payout.id, payout.credit_kind, payout.amount_cents)
 
-    def assign_ticket_number(self, ticket_number: str) -> TicketNumberReplyResult:
+    def assign_ticket_number(self, ticket_number: str) -> TicketNumberReply:
         """Assign the host's 18-digit number to the ticket that waits for one; return whether it was accepted.
 
         If no ticket waits and a ticket already has this number, the host has repeated its message: nothing changes, and
@@ -134,15 +134,15 @@ class HostTicketInterface:
         desk, request = self._machine.find_installed(TicketDesk), self.pending_ticket_number_request
         is_known = desk is not None and desk.has_ticket(ticket_number)
         if request is None:
-            return TicketNumberReplyResult.ACCEPTED if is_known else TicketNumberReplyResult.NO_TICKET_WAITING
+            return TicketNumberReply.ACCEPTED if is_known else TicketNumberReply.NO_TICKET_WAITING
         if is_known or not is_system_number(ticket_number):
-            return TicketNumberReplyResult.INVALID_NUMBER
+            return TicketNumberReply.INVALID_NUMBER
         self._submit_event(
             Event(EventType.TICKET_NUMBER_ASSIGNED, TicketNumberAssigned(id=request.id, number=ticket_number))
         )
-        return TicketNumberReplyResult.ACCEPTED
+        return TicketNumberReply.ACCEPTED
 
-    def refuse_ticket_number(self, *, has_timed_out: bool = False) -> TicketNumberReplyResult:
+    def continue_without_host_number(self, *, has_timed_out: bool = False) -> TicketNumberReply:
         """Continue, without a number from the host, the cash-out whose ticket waits for one.
 
         The host refused a number or, with ``has_timed_out``, did not reply in time. Return NO_TICKET_WAITING if no
@@ -150,23 +150,23 @@ class HostTicketInterface:
         """
         request = self.pending_ticket_number_request
         if request is None:
-            return TicketNumberReplyResult.NO_TICKET_WAITING
+            return TicketNumberReply.NO_TICKET_WAITING
         refusal = TicketNumberRefused(
             id=request.id, reason=HOST_TIMED_OUT_REASON if has_timed_out else NUMBER_REFUSED_BY_HOST_REASON
         )
         self._submit_event(Event(EventType.TICKET_NUMBER_REFUSED, refusal))
-        return TicketNumberReplyResult.ACCEPTED
+        return TicketNumberReply.ACCEPTED
 
     # ------------------------------------------------------------------ redemption
     @property
     def offered_ticket_number(self) -> str | None:
         """Return the full number of the ticket in escrow that waits for the host's authorisation, or None."""
         inquiry = self._machine.component(HostMoney).ticket_inquiry
-        return None if inquiry is None else inquiry.digits
+        return None if inquiry is None else inquiry.ticket_number
 
     def authorise_redemption(
         self,
-        digits: str,
+        ticket_number: str,
         kind: CreditKind,
         amount_cents: int,
         *,
@@ -176,21 +176,21 @@ class HostTicketInterface:
         """Stack the ticket in escrow for the amount that the host authorises; return the state of the redemption.
 
         If this machine must refuse the ticket, it is returned to the player, and the status names the reason.
-        If no ticket waits for the host, nothing changes: the returned state is the last ticket's if that
-        has these digits, otherwise NOT_NOW. For restricted credit, ``expiry_date`` is the expiry date and
-        ``restricted_pool`` the host's number of the pool.
+        If no ticket waits for the host, nothing changes: if the last ticket has this number, its state is returned,
+        otherwise NOT_NOW. For restricted credit, ``expiry_date`` is the expiry date, and ``restricted_pool`` the number
+        by which the host knows the pool.
         """
         inquiry = self._machine.component(HostMoney).ticket_inquiry
         if inquiry is None:
             redemption_state = self.redemption_state
             return (
                 redemption_state
-                if redemption_state.digits == digits
+                if redemption_state.ticket_number == ticket_number
                 else RedemptionState(RedemptionStatus.NOT_NOW)
             )
-        refusal = self._find_refusal(digits, kind, amount_cents, expiry_date, restricted_pool)
+        refusal = self._find_refusal(ticket_number, kind, amount_cents, expiry_date, restricted_pool)
         if refusal is not None:
-            return self.decline_redemption(*refusal)
+            return self.return_offered_ticket(*refusal)
         authorisation = TicketRedemptionAuthorised(
             id=inquiry.id,
             kind=kind,
@@ -202,7 +202,12 @@ class HostTicketInterface:
         return self.redemption_state
 
     def _find_refusal(
-        self, digits: str, kind: CreditKind, amount_cents: int, expiry_date: date | None, restricted_pool: int
+        self,
+        ticket_number: str,
+        kind: CreditKind,
+        amount_cents: int,
+        expiry_date: date | None,
+        restricted_pool: int,
     ) -> tuple[RedemptionStatus, TicketRefusalReason] | None:
         """Return the status and reason with which this machine refuses a ticket that the host authorises.
 
@@ -218,7 +223,7 @@ class HostTicketInterface:
         is_promotional = kind is not CreditKind.CASHABLE
         checks = (
             (
-                digits != self.offered_ticket_number,
+                ticket_number != self.offered_ticket_number,
                 RedemptionStatus.NUMBER_MISMATCH,
                 TicketRefusalReason.HOST_REFUSED,
             ),
@@ -233,6 +238,7 @@ class HostTicketInterface:
                 RedemptionStatus.PROMOTIONAL_TICKETS_DISABLED,
                 TicketRefusalReason.WRONG_KIND,
             ),
+            # no status reports an expired ticket to the host
             (has_expired, RedemptionStatus.BAD_AMOUNT, TicketRefusalReason.EXPIRED),
             (
                 is_restricted and not can_add_restricted_pool(machine, restricted_pool),
@@ -242,40 +248,40 @@ class HostTicketInterface:
         )
         return next(((status, reason) for is_refused, status, reason in checks if is_refused), None)
 
-    def decline_redemption(self, status: RedemptionStatus, reason: TicketRefusalReason) -> RedemptionState:
-        """Return the ticket in escrow to the player because the host declines it; return the redemption's state.
+    def return_offered_ticket(self, status: RedemptionStatus, reason: TicketRefusalReason) -> RedemptionState:
+        """Return the ticket in escrow to the player, because the host or this machine refuses it.
 
-        ``status`` is the state to report to the host, ``reason`` is shown to the player. If no ticket waits for the
-        host, nothing changes.
+        Return the state of the redemption. ``status`` is the state to report to the host, ``reason`` is shown to the
+        player. If no ticket waits for the host, nothing changes.
         """
         inquiry = self._machine.component(HostMoney).ticket_inquiry
         if inquiry is None:
             return self.redemption_state
         reply = TicketRedemptionReply(id=inquiry.id, status=status, reason=reason)
         self._submit_event(Event(EventType.TICKET_DECLINED, reply))
-        return RedemptionState(status, 0, inquiry.digits)
+        return RedemptionState(status, 0, inquiry.ticket_number)
 
     @property
     def redemption_state(self) -> RedemptionState:
         """Return the state of the ticket inserted last, as reported to the host."""
-        if (digits := self.offered_ticket_number) is not None:
-            return RedemptionState(RedemptionStatus.WAITING, 0, digits)
+        if (ticket_number := self.offered_ticket_number) is not None:
+            return RedemptionState(RedemptionStatus.WAITING, 0, ticket_number)
         host_ticket = self._machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
         if host_ticket is None:
             return RedemptionState(RedemptionStatus.NO_TICKET)
         desk = self._machine.find_installed(TicketDesk)
-        number = (desk and desk.find_number_by_redemption(host_ticket.id)) or self._recall_returned_digits(
-            host_ticket.masked_number
-        )
+        number = (
+            desk and desk.find_number_by_redemption(host_ticket.id)
+        ) or self._find_returned_ticket_number(host_ticket.masked_number)
         kind = CreditKind(host_ticket.credit_kind) if host_ticket.credit_kind else None
         return RedemptionState(host_ticket.status, host_ticket.amount_cents, number, kind)
 
-    def _recall_returned_digits(self, masked_number: str) -> str:
+    def _find_returned_ticket_number(self, masked_number: str) -> str:
         """Return the full number of the last returned ticket if ``masked_number`` matches it, else an empty text.
 
         The full number is in memory only, so it is lost at a restart.
         """
-        returned_number = self._machine.component(HostMoney).last_returned_digits
+        returned_number = self._machine.component(HostMoney).last_returned_ticket_number
         return returned_number if mask_number(returned_number) == masked_number else ""
 
     @property
@@ -310,12 +316,12 @@ class HostTicketInterface:
 
     def find_ticket_in_ring(self, ring_index: int) -> PrintedTicketInRing | None:
         """Return the printed ticket at ``ring_index`` (1 to 31) of the ring buffer that the host reads, or None."""
-        issue_id = find_payout_id_in_ticket_ring(self._machine.journal, ring_index)
-        ticket = None if issue_id is None else find_ticket(self._machine, issue_id)
+        payout_id = find_payout_id_in_ticket_ring(self._machine.journal, ring_index)
+        ticket = None if payout_id is None else find_ticket(self._machine, payout_id)
         return (
             None
-            if ticket is None or issue_id is None
-            else PrintedTicketInRing(ring_index, ticket, self._find_restricted_pool(issue_id))
+            if ticket is None or payout_id is None
+            else PrintedTicketInRing(ring_index, ticket, self._find_restricted_pool(payout_id))
         )
 
     def _find_restricted_pool(self, payout_id: str) -> int:

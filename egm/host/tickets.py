@@ -198,7 +198,7 @@ def stack_authorised_ticket(machine: PositionMachine, event: Event) -> None:
     inquiry, reply = _require_inquiry(machine), event.read_payload(TicketRedemptionAuthorised)
     kind, amount_cents = reply.kind, reply.amount_cents
     result = machine.component(TicketDesk).admit_host_ticket(
-        inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents
+        inquiry.id, inquiry.ticket_number, TicketKind(kind.value), amount_cents
     )
     if isinstance(result, TicketRefusal):
         _return_ticket(machine, inquiry, RedemptionStatus.NOT_NOW, result.reason)
@@ -243,9 +243,9 @@ def _return_ticket(
     The status is not stored while the host has not read the result of a ticket that it authorised.
     """
     host_money = machine.component(HostMoney)
-    host_money.ticket_inquiry, host_money.last_returned_digits = None, inquiry.digits
+    host_money.ticket_inquiry, host_money.last_returned_ticket_number = None, inquiry.ticket_number
     host_expects_result = status in _REDEMPTION_STATUSES_HOST_MUST_READ
-    number = mask_number(inquiry.digits)
+    number = mask_number(inquiry.ticket_number)
     host_ticket = HostTicketRecord(
         id=inquiry.id,
         masked_number=number,

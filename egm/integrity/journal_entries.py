@@ -63,13 +63,13 @@ class MemoryEvent:
 CHECKPOINT_SIGNED: Final = EntryDeclaration(
     kind=checkpoint.CHECKPOINT_KIND,
     record=SignedCheckpoint,
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
 SEGMENT_ARCHIVED: Final = EntryDeclaration(
     kind=SEGMENT_ARCHIVED_KIND,
     record=ArchivedSegment,
     written_keys=(IntegrityKey.ARCHIVE_END,),
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
 MEMORY_EVENT_RECORDED: Final = EntryDeclaration(
     kind="event",

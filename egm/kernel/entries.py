@@ -50,7 +50,7 @@ class EntryDeclaration(Generic[RecordT]):
     """Declaration of one kind of journal entry, or of one form of it.
 
     ``record`` is the class of the entry's record: NoneType if it has none, or a ``Mapping`` type if a device or
-    a game decides its members. ``settled_reservations`` are the reservations that the entry may settle or void,
+    a game decides its members. ``closed_reservations`` are the reservations that the entry may settle or void,
     as declarations, or as kinds if a feature of a higher layer declares them.
     """
 
@@ -62,7 +62,7 @@ class EntryDeclaration(Generic[RecordT]):
     By default it is the first line of the record class's docstring.
     """
     phase: Phase = Phase.POST
-    settled_reservations: tuple["AnyEntryDeclaration | str", ...] = ()
+    closed_reservations: tuple["AnyEntryDeclaration | str", ...] = ()
     permitted_transfers: tuple[PermittedTransfer, ...] = ()
     """The transfers between accounts that an entry of this kind may contain."""
     counts: Mapping[str, int | None] = field(default_factory=dict)
@@ -89,8 +89,8 @@ class EntryDeclaration(Generic[RecordT]):
     """
     logs: tuple[Log, ...] = ()
     """The logs that show the entry, in addition to the log of all events."""
-    is_bookkeeping: bool = False
-    """Whether the entry only serves the journal itself; the log of all events then omits it."""
+    is_omitted_from_event_log: bool = False
+    """Whether the log of all events omits the entry: a step of a game, or an entry that only serves the journal."""
     is_technical: bool = False
     """Whether the sheet of an intervention (logged staff work) lists the entry even if it names no person.
 
@@ -101,8 +101,8 @@ class EntryDeclaration(Generic[RecordT]):
         check_invariant(bool(self.meaning), f"the entry {self.kind} does not say what it means")
         ends_reservation = self.phase in {Phase.SETTLE, Phase.VOID}
         check_invariant(
-            ends_reservation is bool(self.settled_reservations),
-            f"the entry {self.kind}: `settled_reservations` belongs to entries that settle or void",
+            ends_reservation is bool(self.closed_reservations),
+            f"the entry {self.kind}: `closed_reservations` belongs to entries that settle or void",
         )
 
     @property
@@ -110,7 +110,7 @@ class EntryDeclaration(Generic[RecordT]):
         """Return the kinds of the reservations that a journal entry of this kind may settle or void."""
         return tuple(
             reservation if isinstance(reservation, str) else reservation.kind
-            for reservation in self.settled_reservations
+            for reservation in self.closed_reservations
         )
 
     @property
@@ -374,7 +374,9 @@ class EntryDeclarations:
 
     def belongs_to_event_log(self, entry_kind: str) -> bool:
         """Return whether the log of all events shows entries of this kind; True for a kind that no feature declares."""
-        return not any(declaration.is_bookkeeping for declaration in self.list_declarations(entry_kind))
+        return not any(
+            declaration.is_omitted_from_event_log for declaration in self.list_declarations(entry_kind)
+        )
 
     def _find_first_declaration(self, entry_kind: str) -> AnyEntryDeclaration | None:
         """Return the first declared form of a kind of journal entry, or None if the kind is not declared."""

@@ -79,7 +79,7 @@ SELECTION_CHANGED: Final = EntryDeclaration(
     record=NoneType,
     description="The player selected another game, denomination, bet or language.",
     written_keys=(KernelKey.SELECTION,),
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
 FAULT_RAISED: Final = EntryDeclaration(
     kind="fault.raised",

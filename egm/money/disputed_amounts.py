@@ -52,7 +52,7 @@ from egm.money.ticket_ledger import (
     store_journal_head,
 )
 from egm.record_codec import stored_as
-from egm.record_fields import Count
+from egm.record_fields import CentsOrZero
 from egm.staff.events import are_texts_filled_in
 from egm.staff.form import build_ruling_details
 from egm.tickets.desk import TicketDesk
@@ -167,7 +167,7 @@ class DisputedAmountRuling:
     """A recorded ruling on a disputed amount, until its payment is posted."""
 
     disputed_amount: DisputedAmount = field(metadata=stored_as("disputed"))
-    amount_cents: Count
+    amount_cents: CentsOrZero
     """The amount that the ruling awards to the player."""
     entry_record: DisputedAmountRuled = field(metadata=stored_as("story"))
     """The record of the journal entry that posts the payment."""

@@ -18,6 +18,7 @@ from egm.record_codec import inline_record, omit_if_default, stored_as
 from egm.record_fields import (
     ActorId,
     Cents,
+    CentsOrZero,
     Count,
     MachineSerialNumber,
     MaskedTicketNumber,
@@ -43,9 +44,9 @@ class DisputedAmountDetails:
     reason: str = omit_if_default("", key="why")
     masked_ticket_number: MaskedTicketNumber = omit_if_default("", key="number")
     """The number of a disputed ticket, masked; empty for bills, coins and a ticket no longer locked for the machine."""
-    amount_min_cents: Count = field(metadata=stored_as("least_cents"))
+    amount_min_cents: CentsOrZero = field(metadata=stored_as("least_cents"))
     """The smallest amount that may be owed, in minor units."""
-    amount_max_cents: Count = field(metadata=stored_as("most_cents"))
+    amount_max_cents: CentsOrZero = field(metadata=stored_as("most_cents"))
     """The largest amount that may be owed, in minor units."""
 
 
@@ -114,7 +115,7 @@ BILL_IN: Final = EntryDeclaration(
     kind="bill.in",
     record=BillIn,
     phase=Phase.SETTLE,
-    settled_reservations=(BILL_ESCROW,),
+    closed_reservations=(BILL_ESCROW,),
     counts={"bills_accepted": 1},
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
     subject_field="amount_cents",
@@ -136,7 +137,7 @@ BILL_NOT_STACKED: Final = EntryDeclaration(
     kind="bill.not_stacked",
     record=BillNotStacked,
     phase=Phase.VOID,
-    settled_reservations=(BILL_ESCROW,),
+    closed_reservations=(BILL_ESCROW,),
     counts={"bills_not_stacked": 1},
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
     optional_keys=(MoneyKey.DISPUTED_AMOUNT,),
@@ -154,7 +155,7 @@ VOUCHER_IN: Final = EntryDeclaration(
     kind="voucher.in",
     record=TicketIn,
     phase=Phase.SETTLE,
-    settled_reservations=(VOUCHER_ESCROW,),
+    closed_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_accepted": 1},
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
     optional_keys=(
@@ -169,7 +170,7 @@ VOUCHER_DISPUTED: Final = EntryDeclaration(
     kind="voucher.disputed",
     record=TicketDisputed,
     phase=Phase.VOID,
-    settled_reservations=(VOUCHER_ESCROW,),
+    closed_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_disputed": 1},
     written_keys=(MoneyKey.PAPER_BEING_STACKED, MoneyKey.DISPUTED_AMOUNT),
     significance=Significance(EventEffect.LOG),
@@ -179,7 +180,7 @@ VOUCHER_NOT_STACKED: Final = EntryDeclaration(
     kind="voucher.not_stacked",
     record=TicketNotStacked,
     phase=Phase.VOID,
-    settled_reservations=(VOUCHER_ESCROW,),
+    closed_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_not_stacked": 1},
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
     optional_keys=(HostKey.LAST_TICKET_REDEMPTION, MoneyKey.DISPUTED_AMOUNT),
@@ -195,7 +196,7 @@ PAPER_EXCHANGE_PROGRESS_STORED: Final = EntryDeclaration(
     record=NoneType,
     description="The acceptor's driver has advanced in its protocol while a bill or ticket is being stacked.",
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
 PAPER_DIRECTION_REPORTED: Final = EntryDeclaration(
     kind="bill.moving",
@@ -317,7 +318,7 @@ VOUCHER_OUT: Final = EntryDeclaration(
     kind="voucher.out",
     record=TicketOut,
     phase=Phase.SETTLE,
-    settled_reservations=(VOUCHER_CASH_OUT_REQUESTED,),
+    closed_reservations=(VOUCHER_CASH_OUT_REQUESTED,),
     written_keys=(MoneyKey.PAY_OUT, MoneyKey.PRINT_JOB),
     optional_keys=(HostKey.TICKETS_ADDED_TO_RING, HostKey.PRINTED_TICKET_RING, MoneyKey.TICKET_LEDGER_ANCHOR),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x3D),
@@ -333,7 +334,7 @@ TICKET_CASH_OUT_VOID: Final = EntryDeclaration(
     record=CashOutVoided,
     description="A ticket was not printed; its amount is on the credit meter again.",
     phase=Phase.VOID,
-    settled_reservations=(VOUCHER_CASH_OUT_REQUESTED,),
+    closed_reservations=(VOUCHER_CASH_OUT_REQUESTED,),
     written_keys=(MoneyKey.PAY_OUT,),
     optional_keys=(MoneyKey.PRINT_JOB, MoneyKey.CASH_OUT_REMAINDER),
 )
@@ -411,7 +412,7 @@ COINS_OUT: Final = EntryDeclaration(
     kind="coins.out",
     record=CoinsOut,
     phase=Phase.SETTLE,
-    settled_reservations=(COIN_CASH_OUT_REQUESTED,),
+    closed_reservations=(COIN_CASH_OUT_REQUESTED,),
     written_keys=(MoneyKey.PAY_OUT, MoneyKey.HOPPER_PAYOUT),
     optional_keys=(MoneyKey.CASH_OUT_REMAINDER,),
 )
@@ -420,7 +421,7 @@ COINS_CASH_OUT_VOID: Final = EntryDeclaration(
     record=CashOutVoided,
     description="The hopper did not pay all coins, or more; the whole amount is on the credit meter again.",
     phase=Phase.VOID,
-    settled_reservations=(COIN_CASH_OUT_REQUESTED,),
+    closed_reservations=(COIN_CASH_OUT_REQUESTED,),
     written_keys=(MoneyKey.PAY_OUT, MoneyKey.HOPPER_PAYOUT, MoneyKey.UNPOSTED_COINS),
     optional_keys=(MoneyKey.CASH_OUT_REMAINDER,),
 )
@@ -474,7 +475,7 @@ class HandpayFormFilled:
     """The form of a hand-pay was filled in."""
 
     handpay_id: str = field(metadata=stored_as("handpay"))
-    amount_cents: Count
+    amount_cents: CentsOrZero
     form: HandpayForm = inline_record()
 
 
@@ -539,7 +540,7 @@ HANDPAY_RETURNED: Final = EntryDeclaration(
     kind="handpay.returned",
     record=HandpayReturned,
     phase=Phase.VOID,
-    settled_reservations=(HANDPAY_PENDING,),
+    closed_reservations=(HANDPAY_PENDING,),
     written_keys=(MoneyKey.HANDPAY, MoneyKey.CASH_OUT_REMAINDER),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x52),
     logs=(Log.HANDPAYS,),
@@ -554,7 +555,7 @@ HANDPAY_PAID: Final = EntryDeclaration(
     kind="handpay.paid",
     record=HandpayPaid,
     phase=Phase.SETTLE,
-    settled_reservations=(HANDPAY_PENDING, AFT_JACKPOT, *_ENTRY_KINDS_THAT_RESERVE_WINS),
+    closed_reservations=(HANDPAY_PENDING, AFT_JACKPOT, *_ENTRY_KINDS_THAT_RESERVE_WINS),
     counts={"handpays.*": 1},
     written_keys=(MoneyKey.HANDPAY, MoneyKey.LAST_SLIP_NUMBER),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x52),
@@ -564,7 +565,7 @@ HANDPAY_UNCLAIMED: Final = EntryDeclaration(
     kind="handpay.unclaimed",
     record=HandpayUnclaimed,
     phase=Phase.VOID,
-    settled_reservations=(HANDPAY_PENDING, AFT_JACKPOT, *_ENTRY_KINDS_THAT_RESERVE_WINS),
+    closed_reservations=(HANDPAY_PENDING, AFT_JACKPOT, *_ENTRY_KINDS_THAT_RESERVE_WINS),
     written_keys=(MoneyKey.HANDPAY, MoneyKey.UNCLAIMED_HANDPAY),
     logs=(Log.HANDPAYS, Log.ORPHANS),
 )
@@ -584,7 +585,7 @@ class DisputedAmountRuled(RulingDetails):
     """Staff have ruled on a disputed amount."""
 
     disputed_amount: DisputedAmountDetails = inline_record()
-    amount_cents: Count
+    amount_cents: CentsOrZero
     """The amount awarded to the player."""
     number_commitment: str = omit_if_default("", key="commitment")
     """A commitment to the full number of the ticket that the ruling redeems."""
@@ -611,7 +612,7 @@ RESERVED_CREDIT_RELEASED: Final = EntryDeclaration(
     kind="disputed.released",
     record=ReservedCreditReleased,
     phase=Phase.VOID,
-    settled_reservations=(DISPUTED_AMOUNT_OPENED_WITH_CREDIT,),
+    closed_reservations=(DISPUTED_AMOUNT_OPENED_WITH_CREDIT,),
     written_keys=(MoneyKey.DISPUTED_AMOUNT_RULING,),
     significance=Significance(EventEffect.LOG),
 )
@@ -662,9 +663,9 @@ class OrphanCredits(_OrphanRuling):
 
     kind: Literal["credits"] = "credits"
     """The kind of unclaimed money in the register: always `credits`."""
-    amount_cents: Count
+    amount_cents: CentsOrZero
     """The amount taken into the register."""
-    expired_cents: Count
+    expired_cents: CentsOrZero
     """The restricted credit that expired and is not in the register."""
 
 
@@ -676,7 +677,7 @@ class OrphanHandpay(_OrphanRuling):
     """The kind of hand-pay."""
     id: str
     """The id of the hand-pay."""
-    amount_cents: Count
+    amount_cents: CentsOrZero
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
 
 
@@ -706,7 +707,7 @@ class PrizeForfeited(RulingDetails):
 
     id: str
     """The id of the hand-pay."""
-    amount_cents: Count
+    amount_cents: CentsOrZero
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
 
 
@@ -769,7 +770,7 @@ PRIZE_FORFEITED: Final = EntryDeclaration(
     kind="forfeit.prize",
     record=PrizeForfeited,
     phase=Phase.VOID,
-    settled_reservations=(AFT_JACKPOT, *_ENTRY_KINDS_THAT_RESERVE_WINS),
+    closed_reservations=(AFT_JACKPOT, *_ENTRY_KINDS_THAT_RESERVE_WINS),
     counts={"forfeits": 1},
     written_keys=(MoneyKey.HANDPAY,),
     significance=Significance(EventEffect.LOG),

@@ -31,7 +31,7 @@ class TicketInquiry:
 
     id: str
     escrow_number: int
-    digits: str
+    ticket_number: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class HostMoney:
     """Whether the host has polled recently; set by the link."""
     ticket_inquiry: TicketInquiry | None = None
     """The ticket in escrow about which the host has not replied yet, or None."""
-    last_returned_digits: str = ""
+    last_returned_ticket_number: str = ""
     """The full number of the ticket last returned; the journal contains masked numbers only."""
     transfer_lock: TransferLock | None = None
     """The host's lock on the machine for a transfer, or None."""

@@ -15,11 +15,11 @@ from egm.play import player_protection, prizes_in_kind
 from egm.play.entries import (
     GAME_DOUBLE_UP,
     GAME_END,
-    GAME_END_BY_HAND,
+    GAME_END_WITH_HANDPAY,
     GAME_PUSH,
     DoubleUpStakes,
     GameEnd,
-    GameEndByHand,
+    GameEndWithHandpay,
     StakesReturned,
 )
 from egm.play.events import OutcomeShown
@@ -104,8 +104,8 @@ def end_game_by_hand(machine: PositionMachine, _: Event) -> None:
     total_cents = sum(transfer.amount_cents for transfer in (*win_transfers, *level_transfers))
     progressive_pools = game_levels.format_paid_pools(machine, game_record)
     machine.post(
-        GAME_END_BY_HAND,
-        GameEndByHand(
+        GAME_END_WITH_HANDPAY,
+        GameEndWithHandpay(
             play_id=game_record.play_id, win_cents=won_cents, push_cents=game_record.push_cents, prizes=prizes
         ),
         entry_id=reservation_id,

@@ -20,7 +20,15 @@ from egm.play.void_rule import VoidReason
 from egm.progressive.entries import POOL_TRANSFERS
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Cents, Count, IsoTime, MachineSerialNumber, Sha256Digest, StaffNumbers
+from egm.record_fields import (
+    Cents,
+    CentsOrZero,
+    Count,
+    IsoTime,
+    MachineSerialNumber,
+    Sha256Digest,
+    StaffNumbers,
+)
 from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.recall import PLAY_PUSH_KIND, PLAY_START_KIND
@@ -41,7 +49,7 @@ _GAME_DIMENSIONS: Final = frozenset({"game", "paytable", "denomination_cents", "
 # ---------------------------------------------------------------------------------------------- games
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoubleUpStakes:
-    """The wins that a player staked on a game's double-ups were posted."""
+    """The stakes of a game's double-ups were recorded: each is the win that the player risked."""
 
     play_id: str
     stakes_cents: tuple[Cents, ...]
@@ -58,15 +66,15 @@ class StakesReturned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameEnd:
-    """A game ended, and its win was credited."""
+    """A game ended; its win, if any, was credited."""
 
     play_id: str
-    win_cents: Count
-    push_cents: Count = omit_if_default(0)
+    win_cents: CentsOrZero
+    push_cents: CentsOrZero = omit_if_default(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GameEndByHand(GameEnd):
+class GameEndWithHandpay(GameEnd):
     """A game ended, and its win is reserved for a hand-pay."""
 
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
@@ -78,8 +86,8 @@ class VoidedOutcome:
 
     is_decided: bool = field(metadata=stored_as("decided"))
     """Whether the game had an outcome, or the number of its wheel spin was recorded."""
-    win_cents: Count | None
-    progressive_win_cents: Count = field(metadata=stored_as("levels_cents"))
+    win_cents: CentsOrZero | None
+    progressive_win_cents: CentsOrZero = field(metadata=stored_as("levels_cents"))
     """The total of the game's progressive hits, in minor units."""
 
 
@@ -88,7 +96,7 @@ class GameVoid(RulingDetails):
     """Two people declared a game void."""
 
     play_id: str
-    refund_cents: Count
+    refund_cents: CentsOrZero
     """The total of the stakes returned to the player, in minor units."""
     void_reason: VoidReason = field(metadata=stored_as("ruling"))
     """The reason: a defect of the machine, or a player who disrupted the game."""
@@ -104,7 +112,7 @@ class ReplayDifference:
 
     play_id: str
     difference: str = field(metadata=stored_as("why"))
-    win_cents: Count
+    win_cents: CentsOrZero
     """The recorded win in minor units, returned stakes included."""
 
 
@@ -126,7 +134,7 @@ class LargestPrizes:
     code_digest: Sha256Digest = field(metadata=stored_as("code"))
     """The digest of the code that computed the prizes."""
     prizes: tuple[tuple[int | None, int], ...]
-    """For each way to bet: the largest win in credits (None: no exact figure) and the cost of the bet in credits."""
+    """For each betting mode: the largest win in credits (None: no exact figure) and the cost of the bet in credits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +147,7 @@ class LargestPrizesComputed(LargestPrizes):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallShown:
-    """A play was shown in the game recall."""
+    """A game was shown in the game recall."""
 
     play_id: str
     person: str = ""
@@ -188,7 +196,7 @@ _KEYS_CHANGED_AT_GAME_END: Final = (
 )
 GAME_START: Final = EntryDeclaration(
     kind=PLAY_START_KIND,
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
     record=GameRecord,
     description="A game was started: staked, drawn and, unless a decision is pending, decided.",
     permitted_transfers=(_STAKE_TRANSFER, POOL_TRANSFERS),
@@ -199,7 +207,7 @@ GAME_START: Final = EntryDeclaration(
 )
 GAME_CHOICE: Final = EntryDeclaration(
     kind=GAME_CHOICE_KIND,
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
     record=GameChoice,
     description="A further step of a game was taken: a choice, with its stake and draws.",
     permitted_transfers=(_STAKE_TRANSFER, POOL_TRANSFERS),
@@ -218,7 +226,7 @@ GAME_DOUBLE_UP: Final = EntryDeclaration(
 )
 GAME_PUSH: Final = EntryDeclaration(
     kind=PLAY_PUSH_KIND,
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
     record=StakesReturned,
     permitted_transfers=(_PUSH_TRANSFER,),
     optional_keys=(PlayKey.SESSION,),
@@ -236,11 +244,11 @@ GAME_END: Final = EntryDeclaration(
     written_keys=(PlayKey.GAME, PlayKey.LAST_GAME),
     optional_keys=_KEYS_CHANGED_AT_GAME_END,
     dimension_names=_GAME_DIMENSIONS,
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
-GAME_END_BY_HAND: Final = EntryDeclaration(
+GAME_END_WITH_HANDPAY: Final = EntryDeclaration(
     kind="game.end",
-    record=GameEndByHand,
+    record=GameEndWithHandpay,
     phase=Phase.RESERVE,
     permitted_transfers=(
         PermittedTransfer("house:attendant_jackpot", "out:handpay_jackpot"),
@@ -251,7 +259,7 @@ GAME_END_BY_HAND: Final = EntryDeclaration(
     written_keys=(PlayKey.GAME, PlayKey.LAST_GAME, MoneyKey.HANDPAY),
     optional_keys=_KEYS_CHANGED_AT_GAME_END,
     dimension_names=_GAME_DIMENSIONS,
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
 GAME_VOID: Final = EntryDeclaration(
     kind="game.void",
@@ -271,7 +279,7 @@ GAME_VOID: Final = EntryDeclaration(
         *_KEYS_CHANGED_AT_GAME_END,
     ),
     significance=Significance(EventEffect.LOG),
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
 GAME_REPLAY_DIFFERS: Final = EntryDeclaration(
     kind="game.differs",
@@ -357,7 +365,7 @@ HANDPAY_REPLACED: Final = EntryDeclaration(
     kind="handpay.replaced",
     record=HandpayReplaced,
     phase=Phase.VOID,
-    settled_reservations=(GAME_END_BY_HAND,),
+    closed_reservations=(GAME_END_WITH_HANDPAY,),
     written_keys=(MoneyKey.HANDPAY,),
     logs=(Log.HANDPAYS,),
 )
@@ -379,7 +387,7 @@ class ResidualPlayed:
     prize_cents: Cents
     """The prize that the draw offered, in minor units."""
     draws: tuple[DrawRecord, ...]
-    won_cents: Count
+    won_cents: CentsOrZero
     """The amount won: the prize, or 0 if the stake was lost."""
 
 
@@ -403,7 +411,7 @@ RESIDUAL_PLAYED: Final = EntryDeclaration(
 
 # ---------------------------------------------------------------------------------------------- player protection
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReminderEnded:
+class ReminderOrPauseEnded:
     """A reminder or a pause of player protection has ended."""
 
     kind: ReminderKind
@@ -412,7 +420,7 @@ class ReminderEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEnded:
-    """The session of a player who has left was ended."""
+    """The session of a player ended, because the player has left."""
 
     minutes: Count
     """The length of the session, in minutes."""
@@ -441,7 +449,7 @@ REMINDER_SHOWN: Final = EntryDeclaration(
 )
 REMINDER_ACKNOWLEDGED: Final = EntryDeclaration(
     kind="protection.acknowledged",
-    record=ReminderEnded,
+    record=ReminderOrPauseEnded,
     description="The player has read a reminder.",
     written_keys=(PlayKey.REMINDER,),
     significance=Significance(EventEffect.LOG),
@@ -449,7 +457,7 @@ REMINDER_ACKNOWLEDGED: Final = EntryDeclaration(
 )
 PAUSE_OVER: Final = EntryDeclaration(
     kind="protection.pause_over",
-    record=ReminderEnded,
+    record=ReminderOrPauseEnded,
     description="The pause at a limit is over, and time and money are counted from zero.",
     written_keys=(PlayKey.REMINDER, PlayKey.SESSION),
     significance=Significance(EventEffect.LOG),
@@ -464,7 +472,7 @@ SESSION_ENDED: Final = EntryDeclaration(
     significance=Significance(EventEffect.LOG),
     logs=(Log.PROTECTION,),
 )
-SESSION_ENDED_UNPLAYED: Final = EntryDeclaration(
+SESSION_ENDED_WITHOUT_GAME: Final = EntryDeclaration(
     kind="protection.session_ended",
     record=NoneType,
     description="The limits of a player who has left without a game were cleared.",
@@ -484,7 +492,7 @@ LIMIT_SET: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- the time played
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeCharged:
-    """The charge for the time at a table was taken from the player's credit, after a game had started."""
+    """The charge for the time at a table was taken from the player's credit at the start of a game."""
 
     digest: Sha256Digest
     """The digest of the definition of the table's game, which states the charge."""

@@ -15,9 +15,9 @@ from egm.play.recall_page import MENU_ITEMS
 from egm.play.records.game_record import GamePointer, LastGame
 from egm.play.records.games import is_game_open
 from egm.play.records.paid_playing_time import PaidPlayingTime
-from egm.play.records.played_round import PlayedRound
 from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
 from egm.play.records.residual_terms import ResidualTerms
+from egm.play.records.tournament_round import TournamentRound
 from egm.play.registers import PLAY_REGISTERS
 from egm.play.reminders import create_reminders
 from egm.play.rules import PLAY_RULES
@@ -29,8 +29,8 @@ PLAY_FEATURE: Final = Feature(
     value_types={
         PlayKey.GAME: GamePointer,
         PlayKey.LAST_GAME: LastGame,
-        PlayKey.PURSE: PlayedRound,
-        PlayKey.PURSE_GAME: GamePointer,
+        PlayKey.TOURNAMENT_ROUND: TournamentRound,
+        PlayKey.TOURNAMENT_GAME: GamePointer,
         PlayKey.SESSION: SessionRecord,
         PlayKey.REMINDER: ReminderRecord,
         PlayKey.OWN_LIMITS: OwnLimits,

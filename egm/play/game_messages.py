@@ -5,8 +5,8 @@ from egm.kernel.machine import PositionMachine
 from egm.play import prizes_in_kind
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, find_open_game, find_tournament_game
-from egm.play.records.played_round import read_playable_points
 from egm.play.records.tables import read_table
+from egm.play.records.tournament_round import read_playable_points
 from egm.play.stepped_game import SteppedGame, UnreplayableGame
 from egm.progressive import game_levels
 from egm.progressive.keys import ProgressiveKey

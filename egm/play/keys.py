@@ -10,9 +10,9 @@ class PlayKey(StorageKey):
     """The reference to the open game."""
     LAST_GAME = "last_game", ClearAction.TRANSIENT, KeyOwner.POSITION
     """What the last game that has ended paid."""
-    PURSE = "purse", ClearAction.TRANSIENT, KeyOwner.POSITION
+    TOURNAMENT_ROUND = "purse", ClearAction.TRANSIENT, KeyOwner.POSITION
     """The record of the tournament round that this position plays with points; points are worth no money."""
-    PURSE_GAME = "purse_game", ClearAction.TRANSIENT, KeyOwner.POSITION
+    TOURNAMENT_GAME = "purse_game", ClearAction.TRANSIENT, KeyOwner.POSITION
     """The reference to the open game of a tournament round, which stakes points in place of credits."""
     SESSION = "session", ClearAction.KEEP, KeyOwner.POSITION
     """The counts of the player's session, for player protection."""

@@ -27,9 +27,9 @@ from egm.play.entries import (
     REMINDER_ACKNOWLEDGED,
     REMINDER_SHOWN,
     SESSION_ENDED,
-    SESSION_ENDED_UNPLAYED,
+    SESSION_ENDED_WITHOUT_GAME,
     LimitSet,
-    ReminderEnded,
+    ReminderOrPauseEnded,
     SessionEnded,
 )
 from egm.play.events import LimitRequest
@@ -297,7 +297,9 @@ def show_reminder(machine: PositionMachine, _: Event) -> None:
 def dismiss_reminder(machine: PositionMachine, _: Event) -> None:
     """Clear the player-protection reminder after the player has read it."""
     reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
-    machine.post(REMINDER_ACKNOWLEDGED, ReminderEnded(kind=reminder.kind), state={PlayKey.REMINDER: None})
+    machine.post(
+        REMINDER_ACKNOWLEDGED, ReminderOrPauseEnded(kind=reminder.kind), state={PlayKey.REMINDER: None}
+    )
 
 
 def end_pause(machine: PositionMachine, _: Event) -> None:
@@ -305,7 +307,7 @@ def end_pause(machine: PositionMachine, _: Event) -> None:
     reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
     machine.post(
         PAUSE_OVER,
-        ReminderEnded(kind=reminder.kind),
+        ReminderOrPauseEnded(kind=reminder.kind),
         state={PlayKey.REMINDER: None, PlayKey.SESSION: _create_session(machine)},
     )
 
@@ -319,7 +321,7 @@ def end_session(machine: PositionMachine, _: Event) -> None:
         PlayKey.OWN_LIMITS.value: None,
     }
     if session is None:
-        machine.post(SESSION_ENDED_UNPLAYED, state=cleared_state)
+        machine.post(SESSION_ENDED_WITHOUT_GAME, state=cleared_state)
         return
     minutes = _count_session_minutes(machine, session)
     machine.post(

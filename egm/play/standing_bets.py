@@ -22,8 +22,8 @@ from egm.play.entries import TABLE_BETS_RETURNED
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableBetsReturned, TableRecord
 from egm.play.records.games import PUSH_ACCOUNT
-from egm.play.records.played_round import find_open_round
 from egm.play.records.tables import extract_stored_state, list_tables_with_standing_bets, read_table
+from egm.play.records.tournament_round import find_open_round
 from egm.play.selections import clear_bet, has_abandoned_chips
 from egm.progressive.pools import ProgressivePools, list_closed_spots
 from meters import Transfer
@@ -42,9 +42,9 @@ def read_table_view(machine: PositionMachine) -> tuple[dict[str, int], tuple[str
     game = machine.games.get(machine.selection.game_id)
     table = None if game is None else read_table(machine, game.digest)
     current_game = game if game is None or table is None else _rebuild_table_game(machine, table)
-    played_round = find_open_round(machine)
-    if game is not None and played_round is not None:
-        current_game = game.with_table_state(played_round.table_state)
+    tournament_round = find_open_round(machine)
+    if game is not None and tournament_round is not None:
+        current_game = game.with_table_state(tournament_round.table_state)
     if game is None or current_game is None:
         return {}, (), FeltState()
     standing_credits_by_spot: dict[str, int] = {}

@@ -23,7 +23,7 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import LevelTerms
 from egm.progressive.records import ClaimRecord, HeldPrize, ReceivedCommitment
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import ActorId, Cents, Count, IsoTime, MachineSerialNumber, StaffNumbers
+from egm.record_fields import ActorId, Cents, CentsOrZero, Count, IsoTime, MachineSerialNumber, StaffNumbers
 from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
@@ -95,7 +95,7 @@ class LevelHitRegistered:
     game_id: str = field(metadata=stored_as("game"))
     pool_id: str = field(metadata=stored_as("pool"))
     level_name: str = field(metadata=stored_as("level"))
-    amount_cents: Count | None
+    amount_cents: CentsOrZero | None
     """The amount won, or null if it is unknown."""
     payment_method: Literal["credit", "hand"] = field(metadata=stored_as("way"))
     """The payment method of the hit: to the credit meter, or by hand."""
@@ -131,7 +131,7 @@ class LevelAward:
 
     claim_id: str = field(metadata=stored_as("claim"))
     pool_id: str = field(metadata=stored_as("pool"))
-    amount_cents: Count
+    amount_cents: CentsOrZero
     """The locked amount, which is paid."""
 
 
@@ -153,7 +153,7 @@ class ClaimSettledUnanswered:
 
     claim_id: str = field(metadata=stored_as("claim"))
     pool_id: str = field(metadata=stored_as("pool"))
-    amount_cents: Count
+    amount_cents: CentsOrZero
     """The amount that the machine displayed, which is paid."""
     person: ActorId
 
@@ -225,10 +225,10 @@ class LevelRuling(RulingDetails):
     """Whether the prize or claim is paid or declined."""
     pool_id: str = omit_if_default("", key="pool")
     play_id: str = omit_if_default("")
-    amount_cents: Count | None = omit_if_default(None)
+    amount_cents: CentsOrZero | None = omit_if_default(None)
     doubt_reason: str = omit_if_default("", key="why")
     """Why the prize could not be verified."""
-    awarded_cents: Count | None = omit_if_default(None)
+    awarded_cents: CentsOrZero | None = omit_if_default(None)
     """The amount that the ruling awards, if a game's outcome hit the level; null for a mystery prize."""
 
 
@@ -341,9 +341,9 @@ class BroadcastAmountFell:
     """A broadcast level was received with a lower amount, as after a win."""
 
     pool_id: str = field(metadata=stored_as("pool"))
-    from_cents: Count
+    from_cents: CentsOrZero
     """The amount received before."""
-    to_cents: Count
+    to_cents: CentsOrZero
     """The lower amount received now."""
 
 

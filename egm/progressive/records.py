@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Literal
 
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Count, IsoTime, NonBlankText, Sha256Digest
+from egm.record_fields import CentsOrZero, Count, IsoTime, NonBlankText, Sha256Digest
 from meters.transaction import JSON
 
 
@@ -24,12 +24,12 @@ class ClaimRecord:
     """The number of the contribution of the wager that hit the level."""
     won_share: Fraction | None = omit_if_default(None, key="share")
     """The part of the level that was won, or None for all of it."""
-    shown_cents: Count
+    shown_cents: CentsOrZero
     play_id: str
     game_id: str = field(metadata=stored_as("game"))
     at_utc: IsoTime
     """The time of the hit in UTC."""
-    amount_cents: Count | None
+    amount_cents: CentsOrZero | None
     """The amount to be paid in minor units: as the controller locked it, or as staff settled it; None until then."""
     payment_method: str | None = field(metadata=stored_as("way"))
     """How the hit was paid: ``credit``, ``hand`` or ``void``; None until it is paid."""
@@ -65,7 +65,7 @@ class BroadcastWin:
     """A hit of a broadcast progressive level that the SAS host has not read yet."""
 
     pool_id: str = field(metadata=stored_as("pool"))
-    amount_cents: Count
+    amount_cents: CentsOrZero
     entry_sequence: Count = field(metadata=stored_as("entry"))
     """The sequence number of the journal entry of the hit."""
 

@@ -17,7 +17,7 @@ from egm.progressive import posting
 from egm.progressive.level import WHOLE_LEVEL_SHARE, Level
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 from egm.record_codec import stored_as
-from egm.record_fields import Count
+from egm.record_fields import CentsOrZero, Count
 from meters import Transfer
 from paytables import LevelHit, PartialLevelHit
 
@@ -43,7 +43,7 @@ class LinkProgress:
     """The number of the last contribution that the controller is known to have counted."""
     uncounted_since_sequence: Count = field(default=0, metadata=stored_as("since"))
     """The number of a journal entry; every contribution not yet counted was recorded after it."""
-    shown_cents: Count = 0
+    shown_cents: CentsOrZero = 0
     """The amount that the level showed last, in minor units."""
     fall_count: Count = field(default=0, metadata=stored_as("falls"))
     """How often the level's amount had been lowered when it showed ``shown_cents``."""

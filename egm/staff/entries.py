@@ -18,6 +18,7 @@ from egm.record_fields import (
     KEY_SWITCH_NAME_CONDITION,
     ActorId,
     Cents,
+    CentsOrZero,
     Count,
     IsoTime,
     KeySwitchName,
@@ -67,9 +68,9 @@ class CollectionRecord:
     """The last collection of cash boxes, with the metered amounts, and which of the boxes have been counted since."""
 
     id: NonBlankText
-    metered_at_previous_collection_cents: Mapping[str, Count] = field(metadata=stored_as("before"))
+    metered_at_previous_collection_cents: Mapping[str, CentsOrZero] = field(metadata=stored_as("before"))
     """The total metered into each box up to the previous collection, in minor units by box."""
-    metered_at_collection_cents: Mapping[str, Count] = field(metadata=stored_as("after"))
+    metered_at_collection_cents: Mapping[str, CentsOrZero] = field(metadata=stored_as("after"))
     """The total metered into each box up to this collection, in minor units by box."""
     counted_boxes: tuple[CollectedBox, ...] = field(metadata=stored_as("counted"))
     """The boxes whose content has been counted since this collection."""
@@ -626,9 +627,9 @@ class CollectedBoxCounted(StaffAuthorisedEntry):
     """The id of the intervention in which the box was removed."""
     box: CollectedBox
     """The box that was counted."""
-    counted_cents: Count
+    counted_cents: CentsOrZero
     """The amount counted, in minor units."""
-    metered_cents: Count
+    metered_cents: CentsOrZero
     """The amount metered into the box between the last two collections, in minor units."""
     difference_cents: int
     """The counted amount minus the metered amount, in minor units."""
@@ -770,7 +771,7 @@ class TouchCalibrated:
 class TestPaperRead:
     """An acceptor under test has read a bill or ticket, which it returns."""
 
-    amount_cents: Count
+    amount_cents: CentsOrZero
     """The value of the bill; 0 for a ticket."""
 
 

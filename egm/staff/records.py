@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from egm.kernel.machine import PositionMachine
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Cents, Count, MachineSerialNumber, NonBlankText, StaffNumbers
+from egm.record_fields import Cents, CentsOrZero, MachineSerialNumber, NonBlankText, StaffNumbers
 from egm.staff.keys import StaffKey
 
 #: A box that is collected and counted.
@@ -42,7 +42,7 @@ class OptionValues:
 
     bet_limit_cents: Cents | None = omit_if_default(None)
     """The highest bet that is offered, in minor units."""
-    bet_minimum_cents: Count | None = omit_if_default(None)
+    bet_minimum_cents: CentsOrZero | None = omit_if_default(None)
     game: str | None = omit_if_default(None)
     """The id of the game that is switched on or off, or whose denomination is switched on or off."""
     denomination_cents: str | None = omit_if_default(None)

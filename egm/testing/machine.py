@@ -501,7 +501,7 @@ class MachineRig:
 
     def report_shown(self) -> None:
         """Report to the machine that the screen has shown the game's outcome."""
-        game = self.machine.memory.get(PlayKey.GAME) or self.machine.memory.get(PlayKey.PURSE_GAME)
+        game = self.machine.memory.get(PlayKey.GAME) or self.machine.memory.get(PlayKey.TOURNAMENT_GAME)
         self.engine.submit(
             Event(EventType.OUTCOME_SHOWN, OutcomeShown(play_id=None if game is None else game["play_id"]))
         )

@@ -1,10 +1,10 @@
 """Poker hand rankings: one implementation for hands of two to five cards, by the rules of each game.
 
-A :class:`RankingRules` is data: how many cards count, the categories from highest to lowest, the position of
-the straight that begins with an ace among the straights, and what is wild. A strength is an integer that is larger
-for the better hand and equal for equal hands: ``category << 20``, then up to five nibbles of ranks in the order in
-which they decide. :class:`HandRanking` evaluates single hands, or the best hand of more cards, with small tables that
-fill on demand; laboratories build complete tables with it (:mod:`paytables.cards.subsets`).
+A :class:`RankingRules` is data: how many cards count, the categories from highest to lowest, where the ace-low
+straight (A-2-3-4-5) ranks among the straights, and what is wild. A strength is an integer that is larger for the better
+hand and equal for equal hands: ``category << 20``, then up to five nibbles of ranks in the order in which they decide.
+:class:`HandRanking` evaluates single hands, or the best hand of more cards, with small tables that fill on demand. The
+laboratory's tools build complete tables with it (:mod:`paytables.cards.subsets`).
 """
 
 from collections import Counter
@@ -34,7 +34,8 @@ HAND_CATEGORIES: Final = (
 JOKER_RANK: Final = 13
 #: Bits below the category in a strength.
 _CATEGORY_SHIFT: Final = 20
-#: The category by shape: how many cards have each rank that occurs more than once, descending.
+#: The category by shape. A shape is the sizes of the groups of equal rank, largest first, without single cards:
+#: (3, 2) is a full house.
 _CATEGORY_BY_SHAPE: Final[dict[tuple[int, ...], str]] = {
     (5,): "five-of-a-kind",
     (4,): "four-of-a-kind",
@@ -55,10 +56,10 @@ class RankingRules:
     categories: tuple[str, ...] = HAND_CATEGORIES
     """The categories from the highest to the lowest."""
     ace_low_straight: Literal["lowest", "second"] = "lowest"
-    """The position of the straight that begins with an ace: the lowest, or second only to A-K-Q-J-10 (pai gow)."""
+    """Where the ace-low straight (A-2-3-4-5) ranks: lowest of the straights, or second only to A-K-Q-J-10 (pai gow)."""
     wild_ranks: tuple[int, ...] = ()
     """The ranks of the wild cards; 13 is the joker."""
-    are_wilds_bugs: bool = False
+    wild_cards_are_bugs: bool = False
     """Whether wild cards are bugs: cards that may only be an ace or complete a straight or a flush."""
 
 
@@ -82,13 +83,13 @@ FOUR_CARD_RANKING: Final = RankingRules(
         "high-card",
     ),
 )
-#: Pai gow poker (Québec by-law, ss.39-40): its joker, and its straights that begin with an ace.
+#: Pai gow poker (Québec by-law, ss.39-40): its joker is a bug, and A-2-3-4-5 is its second-highest straight.
 PAI_GOW_RANKING: Final = RankingRules(
-    ace_low_straight="second", wild_ranks=(JOKER_RANK,), are_wilds_bugs=True
+    ace_low_straight="second", wild_ranks=(JOKER_RANK,), wild_cards_are_bugs=True
 )
 #: The low hand of pai gow poker: two cards, in which the joker is an ace.
 PAI_GOW_LOW_RANKING: Final = RankingRules(
-    hand_size=2, categories=("pair", "high-card"), wild_ranks=(JOKER_RANK,), are_wilds_bugs=True
+    hand_size=2, categories=("pair", "high-card"), wild_ranks=(JOKER_RANK,), wild_cards_are_bugs=True
 )
 
 
@@ -101,7 +102,7 @@ def unpack_ranks(strength: int) -> tuple[int, ...]:
     """Return the five numbers in a strength that decide between hands of one category, the most important first.
 
     They are the ranks of pairs and other sets, then the ranks of single cards. For a straight, the first number
-    is its position among straights, 0 for the lowest.
+    is its rank among straights: the larger number is the better straight. The lowest has 0, in pai gow 1.
     """
     return tuple(strength >> shift & 15 for shift in (16, 12, 8, 4, 0))
 
@@ -175,7 +176,11 @@ class HandRanking:
         for substitutes in combinations_with_replacement(range(13), wild_count):
             strength = self._compute_natural_strength([*natural_ranks, *substitutes])
             is_straight = strength >> _CATEGORY_SHIFT == self._number_by_category.get("straight")
-            if is_straight or not self.rules.are_wilds_bugs or all(rank == ACE_RANK for rank in substitutes):
+            if (
+                is_straight
+                or not self.rules.wild_cards_are_bugs
+                or all(rank == ACE_RANK for rank in substitutes)
+            ):
                 best_strength = max(best_strength, strength)
         return best_strength
 
@@ -186,22 +191,22 @@ class HandRanking:
         shape = tuple(count for count, _ in groups if count > 1)
         deciding_ranks = [rank for _, rank in groups]
         if not shape and "straight" in self._number_by_category:
-            straight_position = self._position_by_straight_mask.get(sum(1 << rank for rank in ranks))
-            if straight_position is not None:
-                return self._encode_strength("straight", [straight_position])
+            straight_rank = self._rank_by_straight_mask.get(sum(1 << rank for rank in ranks))
+            if straight_rank is not None:
+                return self._encode_strength("straight", [straight_rank])
         return self._encode_strength(_CATEGORY_BY_SHAPE[shape], deciding_ranks)
 
     def _find_best_flush_strength(self, rank_mask: int, wild_count: int) -> int:
         """Return the strength of the best flush of the ranks in ``rank_mask`` and ``wild_count`` wild cards, or 0."""
         best_strength = 0
         size = self.rules.hand_size
-        for straight_mask, straight_position in self._position_by_straight_mask.items():
+        for straight_mask, straight_rank in self._rank_by_straight_mask.items():
             if size - (rank_mask & straight_mask).bit_count() <= wild_count:
                 is_royal = (
                     "royal-flush" in self._number_by_category and straight_mask == self._highest_straight_mask
                 )
                 category = "royal-flush" if is_royal else "straight-flush"
-                best_strength = max(best_strength, self._encode_strength(category, [straight_position]))
+                best_strength = max(best_strength, self._encode_strength(category, [straight_rank]))
         # each wild card becomes the highest rank that the flush does not have yet
         for _ in range(wild_count):
             rank_mask |= 1 << next(rank for rank in range(ACE_RANK, -1, -1) if not rank_mask >> rank & 1)
@@ -223,16 +228,20 @@ class HandRanking:
         return ((1 << self.rules.hand_size) - 1) << (len(RANK_LETTERS) - self.rules.hand_size)
 
     @cached_property
-    def _position_by_straight_mask(self) -> dict[int, int]:
-        """Return the position of each straight among all, 0 for the lowest, by the bit mask of its card ranks."""
+    def _rank_by_straight_mask(self) -> dict[int, int]:
+        """Return the rank of each straight among straights, by the bit mask of its card ranks.
+
+        The larger number is the better straight. A straight that begins with a two has 1. The ace-low straight has 0
+        or, if it is the second-highest, the number below the highest.
+        """
         size = self.rules.hand_size
         lowest_mask = (1 << size) - 1  # the straight that begins with the lowest rank
-        position_by_mask = {lowest_mask << low: low + 1 for low in range(len(RANK_LETTERS) - size + 1)}
+        straight_rank_by_mask = {lowest_mask << low: low + 1 for low in range(len(RANK_LETTERS) - size + 1)}
         ace_low_mask = 1 << ACE_RANK | (lowest_mask >> 1)
-        highest_position = position_by_mask[self._highest_straight_mask]
+        highest_straight_rank = straight_rank_by_mask[self._highest_straight_mask]
         if self.rules.ace_low_straight == "second":
-            position_by_mask[self._highest_straight_mask] = highest_position + 1
-            position_by_mask[ace_low_mask] = highest_position
+            straight_rank_by_mask[self._highest_straight_mask] = highest_straight_rank + 1
+            straight_rank_by_mask[ace_low_mask] = highest_straight_rank
         else:
-            position_by_mask[ace_low_mask] = 0
-        return position_by_mask
+            straight_rank_by_mask[ace_low_mask] = 0
+        return straight_rank_by_mask

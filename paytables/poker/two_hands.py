@@ -153,7 +153,7 @@ class TwoHandsRules(PlayerBankRules):
         """Return every way to set the dealt cards or tiles as two hands, those with the best low hand first."""
 
     @abstractmethod
-    def find_house_way(self, cards: Sequence[int]) -> HandSetting:
+    def find_house_way_setting(self, cards: Sequence[int]) -> HandSetting:
         """Return the way in which the bank sets these cards or tiles (the house way)."""
 
     @abstractmethod
@@ -170,7 +170,7 @@ class TwoHandsRules(PlayerBankRules):
 
     def find_advised_setting(self, cards: Sequence[int]) -> int:
         """Return the advised low hand: bit n is set if the dealt card or tile with index n belongs to it."""
-        return self.find_house_way(cards).low_mask
+        return self.find_house_way_setting(cards).low_mask
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
         """Return the spots of the side bets; none by default."""
@@ -204,7 +204,7 @@ class TwoHandsRules(PlayerBankRules):
         """
         return {}
 
-    def list_unowned_hands(self, side_events: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
+    def list_undealt_hands(self, side_events: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
         """Return the hands on the table that belong to no seat and not to the bank, such as the undealt cards.
 
         ``side_events`` are the cues and settlements of the side bets.
@@ -278,7 +278,7 @@ class TwoHandsRules(PlayerBankRules):
         for seat_round in dealt_rounds:
             if not can_see_seat_cards(seat_round.seat, viewer):
                 yield from self._turn_hand_face_up(seat_round)
-            stake_settlement = self._settle_seat(seat_round, self.find_house_way(bank_pieces))
+            stake_settlement = self._settle_seat(seat_round, self.find_house_way_setting(bank_pieces))
             yield stake_settlement
             yield from banked_round.settle_bank(stake_settlement)
         for event in self.settle_undealt_side_bets(seat_rounds, undealt_pieces, draw):
@@ -349,7 +349,7 @@ class TwoHandsRules(PlayerBankRules):
         """
         return {
             "ways": {str(mask): self.describe_setting(setting) for mask, setting in setting_by_mask.items()},
-            "house": self.find_house_way(seat_round.dealt_pieces).low_mask,
+            "house": self.find_house_way_setting(seat_round.dealt_pieces).low_mask,
             "advice": self.find_advised_setting(seat_round.dealt_pieces),
         }
 
@@ -412,7 +412,7 @@ class TwoHandsRules(PlayerBankRules):
             [{"id": "bank", "cards": [self.FACE_DOWN_TEXT] * self.PIECES_PER_HAND}] if seat_rounds else []
         )
         if bank_pieces:
-            hands = [self._build_hand("bank", bank_pieces, self.find_house_way(bank_pieces))]
+            hands = [self._build_hand("bank", bank_pieces, self.find_house_way_setting(bank_pieces))]
         if hands and banker is not None:
             hands[0] |= describe_owner(banker, viewer)
         for seat_round in seat_rounds:
@@ -426,7 +426,7 @@ class TwoHandsRules(PlayerBankRules):
             if is_face_up:
                 hand = self._build_hand(seat_round.hand_id, seat_round.dealt_pieces, seat_round.hand_setting)
             hands.append(hand | describe_owner(seat_round.seat, viewer))
-        hands += self.list_unowned_hands(side_events)
+        hands += self.list_undealt_hands(side_events)
         return {"kind": "table", "felt": "cards", "hands": hands, **self.build_extra_display(side_events)}
 
     def _build_hand(

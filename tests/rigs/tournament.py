@@ -165,4 +165,4 @@ class Hall:
 
 def read_purse(room):
     """Return the stored purse of a position."""
-    return {"ending": "", "won_points": 0, "games": 0, **room.machine.memory.get(PlayKey.PURSE)}
+    return {"ending": "", "won_points": 0, "games": 0, **room.machine.memory.get(PlayKey.TOURNAMENT_ROUND)}

@@ -1,4 +1,4 @@
-"""The check of a journal that begins with a memory clear: every carried-over entry must be authorised.
+"""The check of a journal that begins with a memory clear: every entry that carries something over must be authorised.
 
 A memory clear starts a new journal and carries money and open transactions over from the damaged one. Each amount
 or item that the machine still owes is a claim. The first entry of the new journal lists the claims, the decision on
@@ -67,13 +67,11 @@ class MemoryClearAudit:
         if kind == checkpoint.GENESIS_KIND:
             self._store_clear(entry)
         elif self._expected_entries:
-            # memory entries may come in between: power was lost, and the memory was repaired
+            # entries about the journal or the clock may come in between: power was lost, and the memory was repaired
             if kind not in _KINDS_ALLOWED_BETWEEN_CLEAR_ENTRIES:
                 self._check_authorised_entry(entry)
         elif belongs_to_memory_clear(kind):
-            self._report_finding(
-                entry, "the clear at the beginning of this journal does not name this carry-over"
-            )
+            self._report_finding(entry, "no clear at the beginning of this journal names this carry-over")
         else:
             for transfer in entry.transaction.transfers:
                 if transfer.source == CARRIED_OVER_ACCOUNT or transfer.source.endswith(":carried"):
@@ -140,7 +138,9 @@ class MemoryClearAudit:
                 f"{carried_cents} cents are carried over under {claim_id or 'no claim'}, which allows {limit_text}",
             )
         if entry.phase not in {Phase.POST, Phase.RESERVE}:
-            self._report_finding(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")
+            self._report_finding(
+                entry, f"a clear's entries must have the phase post or reserve, not {entry.phase}"
+            )
 
     def _check_declaration(self, entry: StoredEntry, declaration: AnyEntryDeclaration) -> None:
         """Report a finding if the entry's form differs from the form that ``declaration`` requires."""

@@ -16,7 +16,7 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import Final, NamedTuple, Self
 
-from egm.play.entries import GAME_CHOICE, GAME_END, GAME_START, GAME_VOID, GameEndByHand
+from egm.play.entries import GAME_CHOICE, GAME_END, GAME_START, GAME_VOID, GameEndWithHandpay
 from egm.play.records.game_record import GameChoice, GameRecord
 from egm.record_codec import from_json
 from meters import StoredEntry
@@ -177,7 +177,7 @@ class _Round:
     is_excluded: bool = False
     """Whether a game of the round was void, or its players did not win each other's stakes."""
 
-    def add_end(self, play: _Play, end_record: GameEndByHand) -> None:
+    def add_end(self, play: _Play, end_record: GameEndWithHandpay) -> None:
         """Add the result of ``play``, which ended with the record ``end_record``."""
         staked_cents = (
             play.start_record.bet_credits + play.raised_credits
@@ -299,7 +299,7 @@ def iter_round_results(entries: Iterable[StoredEntry]) -> Iterator[RoundResult]:
         elif entry.kind in {GAME_END.kind, GAME_VOID.kind}:
             round_ = rounds[play.start_record.round_id]
             if entry.kind == GAME_END.kind:
-                round_.add_end(play, from_json(GameEndByHand, record, location))
+                round_.add_end(play, from_json(GameEndWithHandpay, record, location))
             round_.is_excluded = (
                 round_.is_excluded or entry.kind == GAME_VOID.kind or not play.are_stakes_between_players
             )

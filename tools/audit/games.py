@@ -20,7 +20,7 @@ from egm.play.entries import (
     GAME_VOID,
     PRIZE_REGISTERED,
     DoubleUpStakes,
-    GameEndByHand,
+    GameEndWithHandpay,
     GameVoid,
     PrizesWon,
 )
@@ -357,11 +357,11 @@ class GameAudit:
 
     def _end_play(self, entry: StoredEntry, kind: str) -> None:
         """Check the entry that ends a game, replay the game, and remove it from the open games."""
-        end_record: GameVoid | GameEndByHand | None
+        end_record: GameVoid | GameEndWithHandpay | None
         end_record = (
             self._read_record(entry, GameVoid)
             if kind == GAME_VOID.kind
-            else self._read_record(entry, GameEndByHand)
+            else self._read_record(entry, GameEndWithHandpay)
         )
         play_id = entry.id.rpartition(".")[0] if end_record is None else end_record.play_id
         play = self._open_plays.pop(play_id, None)
@@ -378,7 +378,7 @@ class GameAudit:
         if isinstance(end_record, GameVoid) and play.start_record is not None:
             self._check_void(play, play.start_record, entry, end_record)
         elif (
-            isinstance(end_record, GameEndByHand)
+            isinstance(end_record, GameEndWithHandpay)
             and play.start_record is not None
             and replayed_game is not None
         ):

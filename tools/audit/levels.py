@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from egm.play.entries import GAME_VOID, GameEndByHand, GameVoid
+from egm.play.entries import GAME_VOID, GameEndWithHandpay, GameVoid
 from egm.play.records.game_record import (
     DrawRecord,
     GameChoice,
@@ -612,11 +612,11 @@ class LevelAudit:
 
         If the game is void, its hits return to the machine's own levels, and the recorded amount is checked.
         """
-        end_record: GameVoid | GameEndByHand
+        end_record: GameVoid | GameEndWithHandpay
         end_record = (
             read_record(entry, GameVoid)
             if entry.kind == GAME_VOID.kind
-            else read_record(entry, GameEndByHand)
+            else read_record(entry, GameEndWithHandpay)
         )
         play = self._open_plays.pop(end_record.play_id, None)
         hits = [] if play is None else play.hits

@@ -53,7 +53,7 @@ class _Round:
     """The ids of the round's plays that have not ended. A position may record its steps much later than others."""
     has_void_play: bool = False
     """Whether staff declared a play of the round void."""
-    void_play_id: str = ""
+    ending_void_play_id: str = ""
     """The id of the play that was declared void and thereby ended the round, or "".
 
     A void play ends its round if the players of the round win each other's stakes.
@@ -104,17 +104,17 @@ class RoundAudit:
         self._ended_round_keys: dict[tuple[str, str], None] = {}
         """The rounds without an open play, as (round id, definition digest), in the order in which they ended."""
         self._spin_round_id = ""
-        """The id of the round for which a physical wheel last closed the bets."""
+        """The id of the round for whose spin of a physical wheel the bets were closed last."""
         self._spin_number: int | None = None
         self._starting_round: tuple[StoredEntry, _Round] | None = None
         """The round that the seats are starting one after the other, with the entry of its last game start, or None."""
         self._unable_seats: set[int] = set()
-        """The seats with a bet in the starting round whose positions could not start a game at its last game start."""
+        """The seats with a bet in the starting round that could not start a game when its last game started."""
         self._has_machine_kept_running = False
-        """Whether an entry after the round's last game start proves that the machine kept running there."""
+        """Whether an entry proves that the machine kept running, without power loss, after the last game start."""
 
     def record_spin_start(self, round_id: str) -> None:
-        """Store the id of the round for which a physical wheel has closed the bets.
+        """Store the id of the round for whose spin of a physical wheel the bets have been closed.
 
         Games at several tables may belong to this round.
         """
@@ -137,7 +137,9 @@ class RoundAudit:
         round_by_digest = self._rounds.setdefault(game_record.round_id, {})
         if not is_carried:
             self._check_spin(
-                entry, game_record, may_be_shared=bool(round_by_digest) and digest not in round_by_digest
+                entry,
+                game_record,
+                is_started_by_other_table=bool(round_by_digest) and digest not in round_by_digest,
             )
         round_ = round_by_digest.setdefault(digest, _Round(game_record.round_id, digest, table_bets))
         if round_.table_bets != table_bets:
@@ -184,13 +186,15 @@ class RoundAudit:
         for step_index, step in enumerate(game_record.round_steps):
             self._record_step(entry, game_record, step_index, step, first_recorder="")
 
-    def _check_spin(self, entry: StoredEntry, game_record: GameRecord, *, may_be_shared: bool) -> None:
+    def _check_spin(
+        self, entry: StoredEntry, game_record: GameRecord, *, is_started_by_other_table: bool
+    ) -> None:
         """Check that a game's round agrees with the physical wheel.
 
-        Several tables may only share a round that is a spin of the wheel (``may_be_shared``: another table has
-        started this round). No game may start after the number of the spin was reported.
+        Tables may share a round only if it is a spin of the wheel; ``is_started_by_other_table`` is whether another
+        table has started this round. No game may start after the number of the spin was reported.
         """
-        if may_be_shared and game_record.round_id != self._spin_round_id:
+        if is_started_by_other_table and game_record.round_id != self._spin_round_id:
             self._report_finding(
                 entry, f"record.game: other seats of the round {game_record.round_id} play another game"
             )
@@ -208,16 +212,17 @@ class RoundAudit:
 
     @property
     def is_round_starting(self) -> bool:
-        """Return whether a shared round has started and no entry read so far requires that all its seats have started.
+        """Return whether the seats of a shared round may still be starting their games.
 
-        See :meth:`report_seats_not_started` and :meth:`drop_starting_round`.
+        Any later entry of a game proves that they have all started (:meth:`report_seats_not_started`). After a power
+        loss, those that had not started are not expected to start any more (:meth:`drop_starting_round`).
         """
         return self._starting_round is not None
 
     def report_seats_not_started(self) -> None:
         """Report each seat with a bet in the last shared round that started no game.
 
-        It is called before a game of another round starts, and before each later entry of a game. The round is then no
+        To be called before a game of another round starts, and before each later entry of a game. The round is then no
         longer starting. A game is not required if the power failed or the seat's position could no longer start one.
         """
         if self._starting_round is None:
@@ -292,7 +297,7 @@ class RoundAudit:
             return
         round_.has_void_play = round_.has_void_play or is_void
         if is_void and step_count == len(round_.steps) and are_stakes_between_players(round_.steps):
-            round_.void_play_id = round_.void_play_id or play_id
+            round_.ending_void_play_id = round_.ending_void_play_id or play_id
         round_.open_play_ids.discard(play_id)
         if not round_.open_play_ids:
             self._ended_round_keys[round_id, digest] = None
@@ -348,7 +353,7 @@ class RoundAudit:
     def is_round_void(self, game_record: GameRecord) -> bool:
         """Return whether the round of this game has ended because the play of another seat was declared void."""
         round_ = None if game_record.wager.seat is None else self._find_round(game_record)
-        return round_ is not None and round_.void_play_id not in {"", game_record.play_id}
+        return round_ is not None and round_.ending_void_play_id not in {"", game_record.play_id}
 
     def are_stakes_between_players(self, game_record: GameRecord) -> bool:
         """Return whether the players of this game's round win each other's stakes rather than the operator's.
@@ -394,11 +399,11 @@ class RoundAudit:
         step: RecordedStep | GameChoice,
         decision: Decision,
     ) -> None:
-        """Check a choice that a game records for the player of another seat: it must be the default choice.
+        """Check a choice that a game records: for the player of another seat, it must be the default choice.
 
         ``decision`` states which seat must decide, and the default. Only that seat's own game may record
-        another choice. The decision whether all stakes are wagered is compared with the games that the seats
-        have started.
+        another choice. If the machine decided for the player of the game's own seat, that choice must be the default
+        too. If the decision is whether all have staked, the answer must agree with the games that the seats started.
         """
         if isinstance(step, GameChoice) and step.is_table_answer:
             self._check_choice_by_machine(entry, start_record, step, decision)

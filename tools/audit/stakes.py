@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from egm.errors import InvariantError
 from egm.kernel.credits import divide_stakes_by_account
 from egm.kernel.positions import Position
-from egm.play.entries import GAME_PUSH, TABLE_BETS_RETURNED, GameEndByHand, GameVoid, StakesReturned
+from egm.play.entries import GAME_PUSH, TABLE_BETS_RETURNED, GameEndWithHandpay, GameVoid, StakesReturned
 from egm.play.keys import TableKey
 from egm.play.records.game_record import (
     GameChoice,
@@ -72,7 +72,7 @@ class EndedGame(NamedTuple):
     outcome: Outcome
     end_entry: StoredEntry
     """The entry that ends the game."""
-    end_record: GameEndByHand
+    end_record: GameEndWithHandpay
     """The record of ``end_entry``; a win that is not paid by hand has no prizes in it."""
 
 
@@ -427,7 +427,7 @@ class StakeAudit:
         self,
         end_entry: StoredEntry,
         start_record: GameRecord,
-        end_record: GameEndByHand,
+        end_record: GameEndWithHandpay,
         return_entry: StoredEntry | None,
         returned_stakes: StakesByAccount,
     ) -> None:

@@ -16,7 +16,7 @@ from egm.features.tournament.rules import Tournament, find_listed_machine, list_
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.play.records.game_record import GameChoice, GameRecord, LastGame
-from egm.play.records.played_round import PlayedRound
+from egm.play.records.tournament_round import TournamentRound
 from egm.play.stepped_game import SteppedGame
 from egm.record_codec import RecordError, from_json
 from meters import StoredEntry
@@ -127,9 +127,9 @@ class TournamentAudit:
 
         Rules may be installed again later.
         """
-        self._meters: dict[str, int] | None = None
+        self._meters_at_assignment: dict[str, int] | None = None
         """The meters of games for money when the machine entered the tournament; None outside a tournament."""
-        self._played_rounds: dict[int, PlayedRound] = {}
+        self._round_by_position: dict[int, TournamentRound] = {}
         self._points_left: dict[int, int] = {}
         """The points left to play with at each position, by position number."""
         self._open_plays: dict[int, _Play] = {}
@@ -152,7 +152,7 @@ class TournamentAudit:
             self._tournament = None
         elif entry.kind == entries.MACHINE_ASSIGNED.kind:
             meters = self._read_meters()
-            self._meters = {name: meters.get(name, 0) for name in _MONEY_GAME_METERS}
+            self._meters_at_assignment = {name: meters.get(name, 0) for name in _MONEY_GAME_METERS}
         elif entry.kind == entries.MACHINE_RELEASED.kind:
             self._compare_meters(entry)
         elif (check := self._record_class_and_check_by_kind.get(entry.kind)) is not None:
@@ -186,7 +186,7 @@ class TournamentAudit:
         installed_rules = from_json(InstalledRules, stored_rules, TournamentKey.INSTALLED_RULES)
         try:
             parse_rules(installed_rules.text)
-        except OperatorError:  # a finding about the entry that installed them
+        except OperatorError:  # already reported for the entry that installed them
             return None
         return self._tournament_by_digest.setdefault(
             installed_rules.digest, _Tournament(installed_rules.digest, installed_rules.text)
@@ -219,8 +219,8 @@ class TournamentAudit:
 
     def _compare_meters(self, entry: StoredEntry) -> None:
         """Check that no meter of games for money has changed since the machine entered the tournament."""
-        meters_before, meters_now = self._meters, self._read_meters()
-        self._meters = None
+        meters_before, meters_now = self._meters_at_assignment, self._read_meters()
+        self._meters_at_assignment = None
         for name, value in () if meters_before is None else meters_before.items():
             if meters_now.get(name, 0) != value:
                 self._report_finding(
@@ -243,8 +243,8 @@ class TournamentAudit:
         if record.entry_number in tournament.participants:
             self._report_finding(
                 entry,
-                f"record.entry_number: entry {record.entry_number} was already sold, or has played a round, before "
-                "this entry",
+                f"record.entry: tournament entry {record.entry_number} was already sold or played before this "
+                "journal entry",
             )
         self._note_irregular_entry_number(entry, tournament, record.entry_number)
         tournament.participants[record.entry_number] = record.participant_number
@@ -255,7 +255,7 @@ class TournamentAudit:
         if participants.count(record.participant_number) > entry_terms.per_participant:
             self._report_finding(
                 entry,
-                f"record.participant_number: {record.participant_number} has "
+                f"record.participant: {record.participant_number} has "
                 f"{participants.count(record.participant_number)} entries, "
                 f"but the rules allow {entry_terms.per_participant}",
             )
@@ -289,7 +289,7 @@ class TournamentAudit:
             self._add_notice(
                 entry,
                 f"record.entry: this journal records no sale of {numbers_text} before entry {entry_number}: "
-                "ask for the fees of these numbers",
+                "ask where the fees of these entries are",
             )
 
     def _check_void_entry(self, entry: StoredEntry, record: entries.EntryVoided) -> None:
@@ -303,7 +303,7 @@ class TournamentAudit:
         if record.entry_number not in tournament.sold_entries - tournament.void_entries:
             self._report_finding(
                 entry,
-                f"record.entry_number: entry {record.entry_number} was not sold on this machine, or was already void",
+                f"record.entry: entry {record.entry_number} was not sold on this machine, or was already void",
             )
         elif record.participant_number != tournament.participants[record.entry_number]:
             self._report_finding(
@@ -331,13 +331,13 @@ class TournamentAudit:
                 else "had already received its prize"
             )
             self._report_finding(
-                entry, f"record.entry_number: entry {record.entry_number} {reason} before this entry"
+                entry, f"record.entry: entry {record.entry_number} {reason} before this entry"
             )
         known_participant = tournament.participants.setdefault(record.entry_number, record.participant_number)
         if known_participant != record.participant_number:
             self._report_finding(
                 entry,
-                f"record.participant_number: expected {known_participant}, who has the entry; found "
+                f"record.participant: expected {known_participant}, who has the entry; found "
                 f"{record.participant_number}",
             )
         tournament.paid_entries.add(record.entry_number)
@@ -368,16 +368,15 @@ class TournamentAudit:
             validity_text = "void" if record.entry_number in tournament.void_entries else "valid"
             self._report_finding(
                 entry,
-                f"record.entry_number: entry {record.entry_number} is {validity_text} and belongs to "
-                f"{known_participant},"
-                f" found {record.participant_number}",
+                f"record.entry: expected a valid entry of {record.participant_number}; found entry "
+                f"{record.entry_number}, which is {validity_text} and belongs to {known_participant}",
             )
         if any(
-            played_round.entry_number == record.entry_number and not played_round.ending
-            for played_round in self._played_rounds.values()
+            tournament_round.entry_number == record.entry_number and not tournament_round.ending
+            for tournament_round in self._round_by_position.values()
         ):
             self._report_finding(
-                entry, f"record.entry_number: a position still plays a round of entry {record.entry_number}"
+                entry, f"record.entry: a position still plays a round of entry {record.entry_number}"
             )
         earlier_ending = tournament.ending_by_entry_and_round.get((record.entry_number, record.round_number))
         may_repeat = earlier_ending == "interrupted" and rules.interrupted_game_rule == "replay"
@@ -387,7 +386,7 @@ class TournamentAudit:
                 f"record.round: round {record.round_number} of entry {record.entry_number} has already ended as "
                 f"{earlier_ending}",
             )
-        played_round = PlayedRound(
+        tournament_round = TournamentRound(
             entry_number=record.entry_number,
             participant_number=record.participant_number,
             round_number=record.round_number,
@@ -395,9 +394,12 @@ class TournamentAudit:
             games_max=round_terms.games or 0,
             round_minutes=round_terms.minutes or 0,
         )
-        self._compare_played_round(entry, played_round)
+        self._compare_round(entry, tournament_round)
         self._check_selection(entry, tournament)
-        self._played_rounds[position], self._points_left[position] = played_round, record.starting_points
+        self._round_by_position[position], self._points_left[position] = (
+            tournament_round,
+            record.starting_points,
+        )
 
     def _check_selection(self, entry: StoredEntry, tournament: _Tournament) -> None:
         """Check that at the start of a round the tournament's game, denomination and wager are selected."""
@@ -419,7 +421,7 @@ class TournamentAudit:
                 f"{listed_machine.denomination_cents} and the wager {listed_machine.bet}; found {selection}",
             )
 
-    def _check_game(self, entry: StoredEntry, game_record: GameRecord) -> None:
+    def _check_game_terms(self, entry: StoredEntry, game_record: GameRecord) -> None:
         """Check that a game belongs to the tournament, has its denomination, and starts with the points left."""
         tournament, position = self._tournament, read_position(entry)
         if tournament is None:
@@ -445,19 +447,19 @@ class TournamentAudit:
     def _check_round_end(self, entry: StoredEntry, record: entries.RoundEnded) -> None:
         """Check that the recorded result of a round equals the sums of its games.
 
-        Persons and a reason must be recorded exactly if the round was not completed.
+        Persons and a reason must be recorded if and only if the round was not completed.
         """
         tournament, position = self._tournament, read_position(entry)
-        played_round = self._played_rounds.get(position)
-        if played_round is None:
+        tournament_round = self._round_by_position.get(position)
+        if tournament_round is None:
             return
         derived_result = (
-            played_round.entry_number,
-            played_round.participant_number,
-            played_round.round_number,
-            played_round.won_points,
-            played_round.best_points,
-            played_round.games_played,
+            tournament_round.entry_number,
+            tournament_round.participant_number,
+            tournament_round.round_number,
+            tournament_round.won_points,
+            tournament_round.best_points,
+            tournament_round.games_played,
         )
         recorded_result = (
             record.entry_number,
@@ -483,9 +485,9 @@ class TournamentAudit:
                 f"{'no persons and no reason' if is_complete else 'persons and a reason'}; found "
                 f"{list(record.persons)} and {record.reason!r}",
             )
-        round_after = replace(played_round, ending=record.status, table_state=None)
-        self._compare_played_round(entry, round_after)
-        self._played_rounds[position] = round_after
+        round_after = replace(tournament_round, ending=record.status, table_state=None)
+        self._compare_round(entry, round_after)
+        self._round_by_position[position] = round_after
         if tournament is not None:
             tournament.ending_by_entry_and_round[record.entry_number, record.round_number] = record.status
 
@@ -493,28 +495,28 @@ class TournamentAudit:
     def _check_game_start(self, entry: StoredEntry, game_record: GameRecord) -> None:
         """Check a game's wager against the points and rules of the round, and replay its first step."""
         position = read_position(entry)
-        played_round = self._played_rounds.get(position)
-        self._check_game(entry, game_record)
+        tournament_round = self._round_by_position.get(position)
+        self._check_game_terms(entry, game_record)
         self._add_points(position, -game_record.bet_credits)
-        if played_round is not None:
+        if tournament_round is not None:
             if (game_record.bet_credits, game_record.wager.credits, game_record.table_state) != (
-                played_round.bet_points,
-                played_round.bet_points,
-                played_round.table_state,
+                tournament_round.bet_points,
+                tournament_round.bet_points,
+                tournament_round.table_state,
             ):
                 self._report_finding(
                     entry,
-                    f"record: expected bet_credits {played_round.bet_points} in record and wager on the table "
-                    f"{played_round.table_state}; "
-                    f"found {game_record.bet_credits} and {game_record.wager.credits} "
-                    f"on the table {game_record.table_state}",
+                    f"record: expected bet_credits and the wager's credits {tournament_round.bet_points}, and the "
+                    f"table state {tournament_round.table_state}; found {game_record.bet_credits}, "
+                    f"{game_record.wager.credits} and {game_record.table_state}",
                 )
-            if played_round.games_max and played_round.games_played >= played_round.games_max:
+            if tournament_round.games_max and tournament_round.games_played >= tournament_round.games_max:
                 self._report_finding(
                     entry,
-                    f"the game is number {played_round.games_played + 1} of a round of {played_round.games_max} games",
+                    f"the game is number {tournament_round.games_played + 1} of a round of "
+                    f"{tournament_round.games_max} games",
                 )
-            self._played_rounds[position] = self._check_round_after_game_start(entry, played_round)
+            self._round_by_position[position] = self._check_round_after_game_start(entry, tournament_round)
         self._open_plays[position] = play = _Play(game_record)
         self._replay(entry, play)
 
@@ -526,32 +528,36 @@ class TournamentAudit:
         if position in self._points_left:
             self._points_left[position] += points
 
-    def _check_round_after_game_start(self, entry: StoredEntry, played_round: PlayedRound) -> PlayedRound:
-        """Check whether a game start stores the record of its round; return the record after it.
+    def _check_round_after_game_start(
+        self, entry: StoredEntry, tournament_round: TournamentRound
+    ) -> TournamentRound:
+        """Check what a game start changes in the stored record of its round; return that record.
 
         The first game of a round with a time limit must set the time at which the round ends, and change nothing else.
         Any other game must store none.
         """
         stored_round = entry.state.get(format_storage_key("purse", read_position(entry)))
-        if not played_round.round_minutes or played_round.round_end:
+        if not tournament_round.round_minutes or tournament_round.round_end:
             if stored_round is not None:
                 self._report_finding(
                     entry,
                     "state.purse: expected no change, because the time of the round already runs or is not limited",
                 )
-            return played_round
-        recorded_round = None if stored_round is None else from_json(PlayedRound, stored_round, "state.purse")
+            return tournament_round
+        recorded_round = (
+            None if stored_round is None else from_json(TournamentRound, stored_round, "state.purse")
+        )
         if (
             recorded_round is None
             or not recorded_round.round_end
-            or replace(recorded_round, round_end="") != played_round
+            or replace(recorded_round, round_end="") != tournament_round
         ):
             self._report_finding(
                 entry,
-                f"state.purse: the first game of a round of {played_round.round_minutes} minutes must set only "
+                f"state.purse: the first game of a round of {tournament_round.round_minutes} minutes must set only "
                 f"`until`, found {recorded_round}",
             )
-            return played_round
+            return tournament_round
         return recorded_round
 
     def _check_game_choice(self, entry: StoredEntry, choice: GameChoice) -> None:
@@ -625,8 +631,8 @@ class TournamentAudit:
     def _check_game_end(self, entry: StoredEntry, record: entries.PurseGameEnd) -> None:
         """Check that the end of a game pays the points that its outcome wins, and derive the round to be stored."""
         position = read_position(entry)
-        play, played_round = self._open_plays.pop(position, None), self._played_rounds.get(position)
-        if play is None or played_round is None:
+        play, tournament_round = self._open_plays.pop(position, None), self._round_by_position.get(position)
+        if play is None or tournament_round is None:
             return
         self.replayed_games += 1
         self._add_points(position, record.push_points)
@@ -644,17 +650,17 @@ class TournamentAudit:
                 f"found {record.won_points, record.push_points}",
             )
         round_after = replace(
-            played_round,
-            games_played=played_round.games_played + 1,
-            won_points=played_round.won_points + won_points,
-            best_points=max(played_round.best_points, won_points),
+            tournament_round,
+            games_played=tournament_round.games_played + 1,
+            won_points=tournament_round.won_points + won_points,
+            best_points=max(tournament_round.best_points, won_points),
             table_state=outcome.table_state,
             last_game=LastGame(
                 play_id=record.play_id, win_cents=outcome.win_credits * play.game_record.denomination_cents
             ),
         )
-        self._compare_played_round(entry, round_after)
-        self._played_rounds[position] = round_after
+        self._compare_round(entry, round_after)
+        self._round_by_position[position] = round_after
 
     def _check_void_game(self, entry: StoredEntry, record: entries.PurseGameVoid) -> None:
         """Check that a void game returns all its stakes, or none of them, and was not decided."""
@@ -671,9 +677,11 @@ class TournamentAudit:
         if play.game_record.outcome is not None and play.can_be_replayed:
             self._report_finding(entry, f"play {record.play_id} is decided and may not be void")
 
-    def _compare_played_round(self, entry: StoredEntry, expected: PlayedRound) -> None:
+    def _compare_round(self, entry: StoredEntry, expected: TournamentRound) -> None:
         """Report a finding unless the entry stores exactly ``expected`` as the round of its position."""
         stored_round = entry.state.get(format_storage_key("purse", read_position(entry)))
-        recorded_round = None if stored_round is None else from_json(PlayedRound, stored_round, "state.purse")
+        recorded_round = (
+            None if stored_round is None else from_json(TournamentRound, stored_round, "state.purse")
+        )
         if recorded_round != expected:
             self._report_finding(entry, f"state.purse: expected {expected}, found {recorded_round}")

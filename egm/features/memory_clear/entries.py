@@ -14,7 +14,7 @@ from egm.host.keys import HostKey
 from egm.kernel.entries import EntryDeclaration
 from egm.kernel.significance import EventEffect, Significance
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Count, NonBlankText, PositiveNumber, Sha256Digest
+from egm.record_fields import CentsOrZero, Count, NonBlankText, PositiveNumber, Sha256Digest
 from egm.tickets.audit import EarlierLedger
 from meters.checkpoint import GENESIS_KIND
 from meters.transaction import JSON
@@ -38,7 +38,7 @@ class DecidedClaim:
     """The decision: the new memory carries the claim, it was paid by hand, or nothing is owed."""
     followed_copy: str = field(metadata=stored_as("copy"))
     """The copy of the memory whose amount counts, if the copies disagree; otherwise empty."""
-    paid_cents: Count | None = omit_if_default(None)
+    paid_cents: CentsOrZero | None = omit_if_default(None)
     """The amount paid by hand, or null if the claim was not paid."""
     payer: str = omit_if_default("", key="by")
     """The person who paid the claim by hand; empty if the claim was not paid."""
@@ -119,7 +119,7 @@ MACHINE_GENESIS: Final = EntryDeclaration(
     kind=GENESIS_KIND,
     record=MachineGenesis,
     significance=Significance(EventEffect.LOG, sas_exception_code=0x7A),
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
 )
 TRANSFERS_UNPROVED: Final = EntryDeclaration(
     kind="clear.unproved",

@@ -16,7 +16,7 @@ from egm.kernel.significance import EventEffect, Significance
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GameRecord
 from egm.play.records.games import PURSE_GAME_CHOICE_KIND
-from egm.play.records.played_round import RoundEnding
+from egm.play.records.tournament_round import RoundEnding
 from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import (
     Cents,
@@ -231,7 +231,7 @@ ROUND_STARTED: Final = EntryDeclaration(
     kind="tournament.round",
     record=RoundStarted,
     permitted_transfers=(PermittedTransfer("tournament:entry", _POINTS_ACCOUNTS),),
-    written_keys=(PlayKey.PURSE,),
+    written_keys=(PlayKey.TOURNAMENT_ROUND,),
     optional_keys=(KernelKey.SELECTION,),
     logs=(Log.ACCESS,),
 )
@@ -242,42 +242,42 @@ ROUND_ENDED: Final = EntryDeclaration(
         PermittedTransfer(_POINTS_ACCOUNTS, "tournament:closed"),
         PermittedTransfer(_WON_POINTS_ACCOUNTS, "tournament:closed"),
     ),
-    written_keys=(PlayKey.PURSE,),
+    written_keys=(PlayKey.TOURNAMENT_ROUND,),
     logs=(Log.ACCESS,),
 )
 PURSE_GAME_START: Final = EntryDeclaration(
     kind="tournament.game",
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
     record=GameRecord,
     description="A game was started with points: staked, drawn and, unless a decision is pending, decided.",
     permitted_transfers=(PermittedTransfer(_POINTS_ACCOUNTS, "tournament:wager"),),
     counts={"tournament_games": 1},
-    written_keys=(PlayKey.PURSE_GAME,),
-    optional_keys=(PlayKey.GAME_DEFINITION, PlayKey.PURSE),
+    written_keys=(PlayKey.TOURNAMENT_GAME,),
+    optional_keys=(PlayKey.GAME_DEFINITION, PlayKey.TOURNAMENT_ROUND),
 )
 PURSE_GAME_CHOICE: Final = EntryDeclaration(
     kind=PURSE_GAME_CHOICE_KIND,
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
     record=GameChoice,
     description="A further step of a game played with points was taken: a choice, with its stake and draws.",
     permitted_transfers=(PermittedTransfer(_POINTS_ACCOUNTS, "tournament:wager"),),
 )
 PURSE_GAME_END: Final = EntryDeclaration(
     kind="tournament.game_end",
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
     record=PurseGameEnd,
     permitted_transfers=(
         PermittedTransfer("tournament:win", _WON_POINTS_ACCOUNTS),
         PermittedTransfer("tournament:push", _POINTS_ACCOUNTS),
     ),
-    written_keys=(PlayKey.PURSE_GAME, PlayKey.PURSE),
+    written_keys=(PlayKey.TOURNAMENT_GAME, PlayKey.TOURNAMENT_ROUND),
 )
 PURSE_GAME_VOID: Final = EntryDeclaration(
     kind="tournament.game_void",
-    is_bookkeeping=True,
+    is_omitted_from_event_log=True,
     record=PurseGameVoid,
     permitted_transfers=(PermittedTransfer("tournament:push", _POINTS_ACCOUNTS),),
-    written_keys=(PlayKey.PURSE_GAME,),
+    written_keys=(PlayKey.TOURNAMENT_GAME,),
     optional_keys=(KernelKey.FAULT,),
     significance=Significance(EventEffect.LOG),
 )

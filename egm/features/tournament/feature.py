@@ -82,7 +82,7 @@ from egm.money.host_restrictions import game_is_enabled
 from egm.people import Permission
 from egm.play.endings import outcome_is_of_open_game
 from egm.play.forms import PLAY_FORMS
-from egm.play.records.played_round import find_open_round
+from egm.play.records.tournament_round import find_open_round
 from egm.play.rounds import (
     answered_decision_is_pending,
     choice_can_be_processed,
@@ -385,13 +385,13 @@ class RoundClock(DueEventService):
         the next change of the minutes left. There is none if no round is running, or if its time is over.
         """
         machine = self._context.engine.machine
-        played_round = find_open_round(machine)
-        start_time = None if played_round is None else find_future_start(machine)
+        tournament_round = find_open_round(machine)
+        start_time = None if tournament_round is None else find_future_start(machine)
         if start_time is not None:
             return max(0.0, (start_time - machine.timekeeper.now()).total_seconds()) + 0.1
-        if played_round is None or not played_round.round_end:
+        if tournament_round is None or not tournament_round.round_end:
             return None
-        time_left = datetime.fromisoformat(played_round.round_end) - machine.timekeeper.read_steady_time()
+        time_left = datetime.fromisoformat(tournament_round.round_end) - machine.timekeeper.read_steady_time()
         seconds = time_left.total_seconds()
         return None if seconds < 0 else seconds % 60 + 0.1
 

@@ -1,7 +1,8 @@
 """Games played with the points of a tournament, with the same rules, random numbers and steps as games for money.
 
 Stakes and wins are booked on the accounts of the tournament. Credits, meters and the last game played with credits do
-not change. The open game is stored under :attr:`PlayKey.PURSE_GAME`. It is resumed after a restart like any other game.
+not change. The open game is stored under :attr:`PlayKey.TOURNAMENT_GAME`. It is resumed after a restart like any other
+game.
 """
 
 from dataclasses import dataclass, replace
@@ -29,10 +30,10 @@ from egm.play.game_messages import send_screen_update
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GamePointer, GameRecord, GameReference, LastGame
 from egm.play.records.games import GameInProgress, find_tournament_game
-from egm.play.records.played_round import (
-    PlayedRound,
+from egm.play.records.tournament_round import (
+    TournamentRound,
+    find_last_round,
     find_open_round,
-    find_played_round,
     name_points_account,
     name_won_points_account,
     read_playable_points,
@@ -92,22 +93,22 @@ def requested_bet_fits_tournament_wager(machine: PositionMachine, event: Event) 
     The bet must be the wager that the tournament prescribes, and the game must accept it. At a table, where the player
     places one chip after the other, the bet may be less than that wager.
     """
-    request, played_round = event.read_payload(BetRequest), find_open_round(machine)
+    request, tournament_round = event.read_payload(BetRequest), find_open_round(machine)
     credits_, options = request.bet_credits, dict(request.options or {})
     game = machine.games.get(machine.selection.game_id)
     if (
-        played_round is None
+        tournament_round is None
         or game is None
         or credits_ is None
-        or not 0 <= credits_ <= played_round.bet_points
+        or not 0 <= credits_ <= tournament_round.bet_points
     ):
         return False
-    if not game.rules.list_spots() and credits_ != played_round.bet_points:
+    if not game.rules.list_spots() and credits_ != tournament_round.bet_points:
         return False
     if credits_ == 0:
         return options == {"bets": {}}
     selection = replace(machine.selection, bet_credits=credits_, options=options)
-    return _build_bet(machine, selection, played_round) is not None
+    return _build_bet(machine, selection, tournament_round) is not None
 
 
 def purse_game_is_open(machine: PositionMachine, _: Event) -> bool:
@@ -126,39 +127,39 @@ def find_purse_bet(machine: PositionMachine) -> AcceptedBet | None:
 
     None if the selected bet is not the wager that the tournament prescribes, or the game does not accept it.
     """
-    played_round, selection = find_open_round(machine), machine.selection
-    if played_round is None or selection.bet_credits != played_round.bet_points:
+    tournament_round, selection = find_open_round(machine), machine.selection
+    if tournament_round is None or selection.bet_credits != tournament_round.bet_points:
         return None
     cached_bet, game = machine.component(PurseBet), machine.games.get(selection.game_id)
     if (
         cached_bet.selection != selection
         or cached_bet.game is not game
-        or cached_bet.table_state != played_round.table_state
+        or cached_bet.table_state != tournament_round.table_state
     ):
         cached_bet.selection, cached_bet.game, cached_bet.table_state = (
             selection,
             game,
-            played_round.table_state,
+            tournament_round.table_state,
         )
-        cached_bet.bet = _build_bet(machine, selection, played_round)
+        cached_bet.bet = _build_bet(machine, selection, tournament_round)
     return cached_bet.bet
 
 
 def _build_bet(
-    machine: PositionMachine, selection: Selection, played_round: PlayedRound
+    machine: PositionMachine, selection: Selection, tournament_round: TournamentRound
 ) -> AcceptedBet | None:
-    """Return the selected bet for the table state stored in ``played_round``; None if the game does not accept it."""
+    """Return the selected bet for the table state of the round; None if the game does not accept it."""
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _SHARED_TABLE_OPTIONS.isdisjoint(selection.options):
         return None
     try:
-        game_at_table = game.with_table_state(played_round.table_state)
+        game_at_table = game.with_table_state(tournament_round.table_state)
         wager = game_at_table.build_wager(selection.bet_credits, **selection.options)
         if game_at_table.list_levels(wager) or not meets_prescribed_amounts(game_at_table, wager, cents):
             return None
     except (PaytableError, TypeError, ValueError):
         return None
-    return AcceptedBet(game_at_table, wager, cents, (), played_round.table_state)
+    return AcceptedBet(game_at_table, wager, cents, (), tournament_round.table_state)
 
 
 def _compute_needed_points(bet: AcceptedBet) -> int:
@@ -169,14 +170,14 @@ def _compute_needed_points(bet: AcceptedBet) -> int:
     return bet.wager.credits + bet.game.rules.compute_raise_reserve(bet.wager)
 
 
-def are_points_used_up(machine: PositionMachine, played_round: PlayedRound) -> bool:
+def are_points_used_up(machine: PositionMachine, tournament_round: TournamentRound) -> bool:
     """Return whether the remaining points are too few for another game.
 
     They must cover the wager and the stakes that the game may need later.
     """
     bet = find_purse_bet(machine)
     return read_playable_points(machine) < (
-        played_round.bet_points if bet is None else _compute_needed_points(bet)
+        tournament_round.bet_points if bet is None else _compute_needed_points(bet)
     )
 
 
@@ -187,8 +188,8 @@ def start_purse_game(machine: PositionMachine, _: Event) -> None:
     Draw its first step, record the stake and the result in the journal, then show the result.
     """
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
-    bet, played_round = find_purse_bet(machine), find_open_round(machine)
-    if bet is None or played_round is None:
+    bet, tournament_round = find_purse_bet(machine), find_open_round(machine)
+    if bet is None or tournament_round is None:
         raise InvariantError("a tournament game was started, but no bet of points is selected")
     rules, play_id = bet.game, machine.fresh_id("play")
     stepped_game = SteppedGame(rules, bet.wager, bet.table_state)
@@ -212,9 +213,9 @@ def start_purse_game(machine: PositionMachine, _: Event) -> None:
         entry_id=f"{play_id}.start",
         transfers=_list_stake_transfers(machine, bet.wager.credits),
         state={
-            PlayKey.PURSE_GAME: GamePointer(play_id=play_id),
+            PlayKey.TOURNAMENT_GAME: GamePointer(play_id=play_id),
             **build_definition_state(machine, rules),
-            **_build_clock_state(machine, played_round),
+            **_build_clock_state(machine, tournament_round),
         },
     )
     in_progress = machine.component(GameInProgress)
@@ -222,19 +223,25 @@ def start_purse_game(machine: PositionMachine, _: Event) -> None:
     send_screen_update(machine, is_resumed=False)
 
 
-def _build_clock_state(machine: PositionMachine, played_round: PlayedRound) -> dict[str, object]:
+def _build_clock_state(machine: PositionMachine, tournament_round: TournamentRound) -> dict[str, object]:
     """Return the state to store so that the time limit of a round begins with its first game.
 
     Empty if the round has no time limit, or its time is already running.
     """
-    if played_round.round_end or not played_round.round_minutes:
+    if tournament_round.round_end or not tournament_round.round_minutes:
         return {}
-    return {PlayKey.PURSE: replace(played_round, round_end=compute_round_end(machine, played_round))}
+    return {
+        PlayKey.TOURNAMENT_ROUND: replace(
+            tournament_round, round_end=compute_round_end(machine, tournament_round)
+        )
+    }
 
 
-def compute_round_end(machine: PositionMachine, played_round: PlayedRound) -> str:
+def compute_round_end(machine: PositionMachine, tournament_round: TournamentRound) -> str:
     """Return when a round that starts now will reach its time limit (ISO 8601)."""
-    return (machine.timekeeper.read_steady_time() + timedelta(minutes=played_round.round_minutes)).isoformat()
+    return (
+        machine.timekeeper.read_steady_time() + timedelta(minutes=tournament_round.round_minutes)
+    ).isoformat()
 
 
 def continue_purse_game(machine: PositionMachine, event: Event) -> None:
@@ -266,8 +273,8 @@ def continue_purse_game(machine: PositionMachine, event: Event) -> None:
 
 def end_purse_game(machine: PositionMachine, _: Event) -> None:
     """Close the open game: add its win to the points won, and returned stakes to the points that can be played."""
-    game_record, played_round = require_open_game(machine), find_played_round(machine)
-    if played_round is None or game_record.outcome is None:
+    game_record, tournament_round = require_open_game(machine), find_last_round(machine)
+    if tournament_round is None or game_record.outcome is None:
         raise InvariantError(
             f"{game_record.play_id}: a tournament game ended, but the record of its round or its outcome is missing"
         )
@@ -279,10 +286,10 @@ def end_purse_game(machine: PositionMachine, _: Event) -> None:
         ("tournament:push", name_points_account(number), push_points),
     )
     round_after = replace(
-        played_round,
-        games_played=played_round.games_played + 1,
-        won_points=played_round.won_points + won_points,
-        best_points=max(played_round.best_points, won_points),
+        tournament_round,
+        games_played=tournament_round.games_played + 1,
+        won_points=tournament_round.won_points + won_points,
+        best_points=max(tournament_round.best_points, won_points),
         table_state=game_record.outcome.table_state,
         last_game=LastGame(play_id=game_record.play_id, win_cents=game_record.returned_cents),
     )
@@ -291,7 +298,7 @@ def end_purse_game(machine: PositionMachine, _: Event) -> None:
         PurseGameEnd(play_id=game_record.play_id, won_points=won_points, push_points=push_points),
         entry_id=f"{game_record.play_id}.end",
         transfers=tuple(Transfer(*move) for move in moves if move[2]),
-        state={PlayKey.PURSE_GAME: None, PlayKey.PURSE: round_after},
+        state={PlayKey.TOURNAMENT_GAME: None, PlayKey.TOURNAMENT_ROUND: round_after},
     )
     machine.component(GameInProgress).stepped_game = None
 
@@ -325,7 +332,7 @@ def _void_purse_game(
         ),
         entry_id=f"{game_record.play_id}.void",
         transfers=(refund,) if refund_points else (),
-        state={PlayKey.PURSE_GAME: None, f"{KernelKey.FAULT}game_defective": None},
+        state={PlayKey.TOURNAMENT_GAME: None, f"{KernelKey.FAULT}game_defective": None},
     )
     machine.component(GameInProgress).stepped_game = None
 

@@ -18,7 +18,7 @@ from egm.features.tournament.rounds import iter_tournament_records, list_open_ro
 from egm.features.tournament.rules import parse_rules
 from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
-from egm.play.records.played_round import find_played_round
+from egm.play.records.tournament_round import find_last_round
 from egm.staff.desk import MenuPage, PageResult, build_refusal
 from egm.staff.page_texts import (
     BACK_ACTION,
@@ -39,7 +39,7 @@ class TournamentPage(MenuPage):
     def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the page with the installed rules, the rounds played at this machine, and errors in the rules file."""
         tables = [build_two_column_table(_iter_rows(machine))]
-        if standings := _list_played_rounds(machine):
+        if standings := _list_round_rows(machine):
             columns = build_column_titles("entry", "participant", "round", "points", "state")
             tables.append(
                 PageTable(title=build_text("service.tournament.standings"), columns=columns, rows=standings)
@@ -57,8 +57,8 @@ class TournamentPage(MenuPage):
         return build_refusal("not_offered")
 
 
-def _list_played_rounds(machine: PositionMachine) -> tuple[PageRow, ...]:
-    """Return a table row for each round of an entry played at this machine.
+def _list_round_rows(machine: PositionMachine) -> tuple[PageRow, ...]:
+    """Return a table row for each tournament round that was or is played at this machine.
 
     The latest round number comes first; within a round, entries are sorted by points won.
     """
@@ -124,11 +124,11 @@ def _iter_rows(machine: PositionMachine) -> Iterator[tuple[str | PageText, PageT
     yield "tournament.starts", build_plain_text(f"{rules.starts_at:%Y-%m-%d %H:%M}")
     yield "tournament.fee", build_money_text(rules.entries.fee_cents)
     yield "tournament.mode", build_text(f"service.tournament.{'on' if is_in_tournament(machine) else 'off'}")
-    played_round = find_played_round(machine)
-    if played_round is None:
+    tournament_round = find_last_round(machine)
+    if tournament_round is None:
         return
-    yield "tournament.entry_number", build_number_text(played_round.entry_number)
-    yield "tournament.participant", build_plain_text(played_round.participant_number)
-    yield "tournament.round_number", build_number_text(played_round.round_number)
-    yield "tournament.games", build_number_text(played_round.games_played)
-    yield "tournament.won", build_number_text(played_round.won_points)
+    yield "tournament.entry_number", build_number_text(tournament_round.entry_number)
+    yield "tournament.participant", build_plain_text(tournament_round.participant_number)
+    yield "tournament.round_number", build_number_text(tournament_round.round_number)
+    yield "tournament.games", build_number_text(tournament_round.games_played)
+    yield "tournament.won", build_number_text(tournament_round.won_points)

@@ -12,7 +12,7 @@ from egm.features.tournament.entries import ENTRY_SOLD, ENTRY_VOIDED, PRIZE_PAID
 from egm.features.tournament.rules import Tournament
 from egm.features.tournament.standings import EntryResult, Results, ResultsError, RoundResult
 from egm.play.keys import PlayKey
-from egm.play.records.played_round import PlayedRound
+from egm.play.records.tournament_round import TournamentRound
 from egm.record_codec import from_json
 from meters import StoredEntry
 from meters.recall import read_details
@@ -26,7 +26,7 @@ class _RoundAttempt:
     """The last attempt at a round of an entry at one machine: its points and result, and when they last changed."""
 
     machine: str
-    played_round: PlayedRound
+    tournament_round: TournamentRound
     end_time: datetime
 
 
@@ -245,15 +245,15 @@ def _collect_records(
             collected_records.void_entries.add(
                 (record["entry"], participant_by_sold_entry.pop(record["entry"]))
             )
-        for played_round in _iter_played_rounds(entry):
+        for tournament_round in _iter_tournament_rounds(entry):
             key = (
-                played_round.entry_number,
-                played_round.round_number,
-                played_round.participant_number,
+                tournament_round.entry_number,
+                tournament_round.round_number,
+                tournament_round.participant_number,
                 machine,
             )
             collected_records.attempt_by_round_and_machine[key] = _RoundAttempt(
-                machine, played_round, entry.time_utc
+                machine, tournament_round, entry.time_utc
             )
     for number, participant in participant_by_sold_entry.items():
         if number in collected_records.sale_by_entry:
@@ -301,11 +301,11 @@ def _drop_ignored_rounds(
             del collected_records.attempt_by_round_and_machine[key]
 
 
-def _iter_played_rounds(entry: StoredEntry) -> Iterable[PlayedRound]:
+def _iter_tournament_rounds(entry: StoredEntry) -> Iterable[TournamentRound]:
     """Yield the record of a tournament round that a journal entry stores, if any."""
     for key, value in entry.state.items():
-        if key.rpartition("/")[2] == PlayKey.PURSE and value is not None:
-            yield from_json(PlayedRound, value, f"entry {entry.sequence}, state.{key}")
+        if key.rpartition("/")[2] == PlayKey.TOURNAMENT_ROUND and value is not None:
+            yield from_json(TournamentRound, value, f"entry {entry.sequence}, state.{key}")
 
 
 def _choose_attempt(first_attempt: _RoundAttempt, second_attempt: _RoundAttempt) -> _RoundAttempt:
@@ -313,20 +313,19 @@ def _choose_attempt(first_attempt: _RoundAttempt, second_attempt: _RoundAttempt)
 
     If both were interrupted, it is the later one. Raises ResultsError if neither was interrupted.
     """
-    endings = {first_attempt.played_round.ending, second_attempt.played_round.ending}
+    endings = {first_attempt.tournament_round.ending, second_attempt.tournament_round.ending}
     if endings <= _REPEATABLE_ROUND_ENDINGS:
         return max(first_attempt, second_attempt, key=lambda attempt: attempt.end_time)
     if _REPEATABLE_ROUND_ENDINGS.isdisjoint(endings):
-        played_round = first_attempt.played_round
+        tournament_round = first_attempt.tournament_round
         raise ResultsError(
-            f"entry {played_round.entry_number}: round {played_round.round_number}: it ended at"
-            f" {first_attempt.machine} and at "
-            f"{second_attempt.machine}; if one"
-            f" was started by mistake, give --ignore {played_round.entry_number}:{played_round.round_number}:EXPORT"
+            f"entry {tournament_round.entry_number}: round {tournament_round.round_number}: it ended at"
+            f" {first_attempt.machine} and at {second_attempt.machine}; if one was started by mistake, give"
+            f" --ignore {tournament_round.entry_number}:{tournament_round.round_number}:EXPORT"
         )
     return (
         first_attempt
-        if first_attempt.played_round.ending not in _REPEATABLE_ROUND_ENDINGS
+        if first_attempt.tournament_round.ending not in _REPEATABLE_ROUND_ENDINGS
         else second_attempt
     )
 
@@ -348,14 +347,14 @@ def _build_entry_result(
         or (entry_number, len(rounds) + 1) in absent_rounds
         or not rounds
     ):
-        rounds.append(failed_round if attempt is None else _build_round_result(attempt.played_round))
+        rounds.append(failed_round if attempt is None else _build_round_result(attempt.tournament_round))
     return EntryResult(entry=entry_number, participant=participant, rounds=tuple(rounds))
 
 
-def _build_round_result(played_round: PlayedRound) -> RoundResult:
+def _build_round_result(tournament_round: TournamentRound) -> RoundResult:
     """Return the result of a round from the record that was stored at its end."""
     return RoundResult(
-        points=played_round.won_points,
-        best_game=played_round.best_points,
-        status=played_round.ending or "interrupted",
+        points=tournament_round.won_points,
+        best_game=tournament_round.best_points,
+        status=tournament_round.ending or "interrupted",
     )

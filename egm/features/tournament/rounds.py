@@ -1,4 +1,4 @@
-"""Entries and rounds of a tournament at a machine: sold, started, ended and voided.
+"""A tournament at a machine: sale and voiding of entries, payment of prizes, start and end of rounds.
 
 With forms, staff put the machine into the tournament, sell entries, and give a position the points for a round of an
 entry. A round ends by itself after its last game, when its time is over, or when the points do not cover another wager;
@@ -59,11 +59,11 @@ from egm.kernel.running_positions import RunningPositions
 from egm.money.host_money import HostMoney
 from egm.money.value_in import no_ticket_query_waits
 from egm.play.keys import PlayKey
-from egm.play.records.played_round import (
-    PlayedRound,
+from egm.play.records.tournament_round import (
     RoundEnding,
+    TournamentRound,
+    find_last_round,
     find_open_round,
-    find_played_round,
     name_points_account,
     name_won_points_account,
     read_playable_points,
@@ -74,7 +74,7 @@ from egm.staff.form import build_ruling_details, list_event_persons
 from meters import Transfer
 from meters.recall import read_details
 
-#: The record of any entry about tournament entries and rounds.
+#: The record of any journal entry about tournament entries, prizes or rounds.
 _TournamentRecord: TypeAlias = EntrySold | EntryVoided | PrizePaid | RoundStarted | RoundEnded
 #: Entry kind -> class of its record.
 _RECORD_CLASS_BY_KIND: Final[Mapping[str, type[_TournamentRecord]]] = {
@@ -89,7 +89,7 @@ _RECORD_CLASS_BY_KIND: Final[Mapping[str, type[_TournamentRecord]]] = {
 # ---------------------------------------------------------------------------------------------- reading the journal
 @dataclass(slots=True)
 class FirstInstallations:
-    """A cache of the sequence number of the journal entry that first installed a rules file, by the file's SHA-256.
+    """Cache: for each rules file (SHA-256), the sequence number of the journal entry that first installed it.
 
     The number is 0 if the rules were first installed before a memory clear.
     """
@@ -143,15 +143,21 @@ def _read_round_endings(machine: PositionMachine, entry_number: int) -> dict[int
     }
 
 
-def list_open_rounds(machine: PositionMachine) -> tuple[PlayedRound, ...]:
+def list_open_rounds(machine: PositionMachine) -> tuple[TournamentRound, ...]:
     """Return the record of each tournament round that is being played at a position."""
     positions = (
         replace(machine.position, number=number) for number in range(1, machine.position.position_count + 1)
     )
-    names = (machine.storage_keys.build_stored_name(PlayKey.PURSE, position) for position in positions)
+    names = (
+        machine.storage_keys.build_stored_name(PlayKey.TOURNAMENT_ROUND, position) for position in positions
+    )
     stored_rounds = (machine.journal.state(name) for name in names)
-    rounds = [from_json(PlayedRound, data, PlayKey.PURSE) for data in stored_rounds if data is not None]
-    return tuple(played_round for played_round in rounds if not played_round.ending)
+    rounds = [
+        from_json(TournamentRound, data, PlayKey.TOURNAMENT_ROUND)
+        for data in stored_rounds
+        if data is not None
+    ]
+    return tuple(tournament_round for tournament_round in rounds if not tournament_round.ending)
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -293,7 +299,7 @@ def round_may_start(machine: PositionMachine, event: Event) -> bool:
     ):
         return False
     if form.entry_number <= 0 or any(
-        played_round.entry_number == form.entry_number for played_round in list_open_rounds(machine)
+        tournament_round.entry_number == form.entry_number for tournament_round in list_open_rounds(machine)
     ):
         return False
     participants = {
@@ -329,7 +335,7 @@ def entry_can_be_voided(machine: PositionMachine, event: Event) -> bool:
     """Return whether the form states a reason, and its entry was sold here, is not void, and is not being played."""
     form = event.read_payload(EntryVoidForm)
     is_being_played = any(
-        played_round.entry_number == form.entry_number for played_round in list_open_rounds(machine)
+        tournament_round.entry_number == form.entry_number for tournament_round in list_open_rounds(machine)
     )
     return (
         are_texts_filled_in(form.reason)
@@ -358,31 +364,34 @@ def prize_may_be_paid(machine: PositionMachine, event: Event) -> bool:
 def round_is_over(machine: PositionMachine, event: Event) -> bool:
     """Return whether the round at this position has ended by itself.
 
-    A round ends after its last game, when its time is over, or when the points do not cover another game; but not while
-    a game is open.
+    A round ends after its last game, when its time is over, or when the points do not cover another game. A round with
+    an open game has not ended.
     """
-    played_round = find_open_round(machine)
-    if played_round is None or not purse_game_is_closed(machine, event):
+    tournament_round = find_open_round(machine)
+    if tournament_round is None or not purse_game_is_closed(machine, event):
         return False
     return (
-        bool(played_round.games_max and played_round.games_played >= played_round.games_max)
-        or is_round_time_over(machine, played_round)
-        or are_points_used_up(machine, played_round)
+        bool(tournament_round.games_max and tournament_round.games_played >= tournament_round.games_max)
+        or is_round_time_over(machine, tournament_round)
+        or are_points_used_up(machine, tournament_round)
     )
 
 
-def is_round_time_over(machine: PositionMachine, played_round: PlayedRound) -> bool:
+def is_round_time_over(machine: PositionMachine, tournament_round: TournamentRound) -> bool:
     """Return whether the time limit of the round has passed; False for a round without a time limit."""
-    return bool(played_round.round_end) and machine.timekeeper.read_steady_time() >= datetime.fromisoformat(
-        played_round.round_end
-    )
+    return bool(
+        tournament_round.round_end
+    ) and machine.timekeeper.read_steady_time() >= datetime.fromisoformat(tournament_round.round_end)
 
 
 @refusal_code("time_is_left")
 def round_time_is_left(machine: PositionMachine, _: Event) -> bool:
-    """Return whether the round at this position has no time limit, or its time limit has not passed."""
-    played_round = find_open_round(machine)
-    return played_round is not None and not is_round_time_over(machine, played_round)
+    """Return whether the round at this position has no time limit, or its time limit has not passed.
+
+    False if no round is being played.
+    """
+    tournament_round = find_open_round(machine)
+    return tournament_round is not None and not is_round_time_over(machine, tournament_round)
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -464,7 +473,7 @@ def _post_round_start(
             Transfer("tournament:entry", name_points_account(machine.position.number), round_terms.points),
         ),
         state={
-            PlayKey.PURSE: PlayedRound(
+            PlayKey.TOURNAMENT_ROUND: TournamentRound(
                 entry_number=entry_number,
                 participant_number=participant_number,
                 round_number=round_number,
@@ -493,9 +502,9 @@ def _post_round_end(
     machine: PositionMachine, status: RoundEnding, reason: str, persons: tuple[str, ...]
 ) -> None:
     """Record in the journal that a round ends: remove its unplayed points, and store its result."""
-    played_round, digest = find_played_round(machine), read_installed_digest(machine)
-    if played_round is None:
-        raise InvariantError("a tournament round ended, but its played_round is missing")
+    tournament_round, digest = find_last_round(machine), read_installed_digest(machine)
+    if tournament_round is None:
+        raise InvariantError("a tournament round ended, but no record of it is stored")
     position_number = machine.position.number
     balances = (
         (name_points_account(position_number), read_playable_points(machine)),
@@ -508,12 +517,12 @@ def _post_round_end(
         ROUND_ENDED,
         RoundEnded(
             digest=digest,
-            entry_number=played_round.entry_number,
-            participant_number=played_round.participant_number,
-            round_number=played_round.round_number,
-            won_points=played_round.won_points,
-            best_game_points=played_round.best_points,
-            games_played=played_round.games_played,
+            entry_number=tournament_round.entry_number,
+            participant_number=tournament_round.participant_number,
+            round_number=tournament_round.round_number,
+            won_points=tournament_round.won_points,
+            best_game_points=tournament_round.best_points,
+            games_played=tournament_round.games_played,
             status=status,
             reason=reason,
             persons=persons,
@@ -521,7 +530,7 @@ def _post_round_end(
         transfers=tuple(
             Transfer(account, "tournament:closed", points) for account, points in balances if points
         ),
-        state={PlayKey.PURSE: replace(played_round, ending=status, table_state=None)},
+        state={PlayKey.TOURNAMENT_ROUND: replace(tournament_round, ending=status, table_state=None)},
     )
 
 

@@ -11,7 +11,7 @@ from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import TournamentView
 from egm.play.records.game_record import GameRecord, LastGame
 from egm.play.records.games import read_cached_game
-from egm.play.records.played_round import PlayedRound, find_played_round, read_playable_points
+from egm.play.records.tournament_round import TournamentRound, find_last_round, read_playable_points
 
 
 def build_tournament_view(machine: PositionMachine) -> TournamentView | None:
@@ -26,25 +26,25 @@ def build_tournament_view(machine: PositionMachine) -> TournamentView | None:
     view = _build_rules_view(installed_rules.text)
     if not is_in_tournament(machine):
         return view if any(view.rules.values()) else None
-    played_round = find_played_round(machine)
-    if played_round is None:
+    tournament_round = find_last_round(machine)
+    if tournament_round is None:
         return view.model_copy(update={"is_on": True})
     start_time = find_future_start(machine)
     return view.model_copy(
         update={
             "is_on": True,
-            "entry": played_round.entry_number,
-            "round": played_round.round_number,
+            "entry": tournament_round.entry_number,
+            "round": tournament_round.round_number,
             "points": read_playable_points(machine),
-            "won_points": played_round.won_points,
-            "games_left": max(0, played_round.games_max - played_round.games_played)
-            if played_round.games_max
+            "won_points": tournament_round.won_points,
+            "games_left": max(0, tournament_round.games_max - tournament_round.games_played)
+            if tournament_round.games_max
             else None,
-            "minutes_left": _compute_minutes_left(machine, played_round)
-            if played_round.round_minutes
+            "minutes_left": _compute_minutes_left(machine, tournament_round)
+            if tournament_round.round_minutes
             else None,
             "starts_utc": "" if start_time is None else start_time.astimezone(UTC).isoformat(),
-            "is_round_over": bool(played_round.ending),
+            "is_round_over": bool(tournament_round.ending),
         }
     )
 
@@ -65,16 +65,16 @@ def _build_rules_view(text: str) -> TournamentView:
     )
 
 
-def _compute_minutes_left(machine: PositionMachine, played_round: PlayedRound) -> int:
+def _compute_minutes_left(machine: PositionMachine, tournament_round: TournamentRound) -> int:
     """Return the minutes until the round at this position reaches its time limit, rounded up."""
-    if not played_round.round_end:
-        return played_round.round_minutes
-    time_left = datetime.fromisoformat(played_round.round_end) - machine.timekeeper.read_steady_time()
+    if not tournament_round.round_end:
+        return tournament_round.round_minutes
+    time_left = datetime.fromisoformat(tournament_round.round_end) - machine.timekeeper.read_steady_time()
     return max(0, -(-int(time_left.total_seconds()) // 60))
 
 
 def find_last_purse_game(machine: PositionMachine) -> tuple[GameRecord, LastGame] | None:
     """Return the last game played with tournament points at this position, and its result; None without one."""
-    played_round = find_played_round(machine)
-    last_game = None if played_round is None else played_round.last_game
+    tournament_round = find_last_round(machine)
+    last_game = None if tournament_round is None else tournament_round.last_game
     return None if last_game is None else (read_cached_game(machine, last_game.play_id), last_game)

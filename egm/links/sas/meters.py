@@ -1,8 +1,13 @@
 """SAS meters computed from the machine's own meters: sums, bill counts, the return to player, the stacker's content.
 
 Identities that always hold, by SAS meter code: 22 = 01 + 02, 23 = 02 + 03, 01 = 1C + 1D + 1E, 02 = 1F + 20 + 21.
-Cancelled credits (04) are everything that left the credit meter other than by play, so that credits = coins, bills,
-tickets and transfers in - coin-in + coin-out - cancelled credits.
+Cancelled credits (04) are everything that left the credit meter other than by play, so that always::
+
+    credits (0C) = (coins + bills + tickets + transfers in)
+                   - wagered (00) + won to the credit meter (01) - cancelled (04)
+
+In the names of the machine's meters, ``mach_`` is by the machine, ``att_`` by an attendant, and ``phys_`` real coins;
+``coin_in`` and ``coin_out`` are wagers and wins, as is usual in the trade.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,7 +47,7 @@ _CANCELLED_CREDIT_METERS: Final = (
 )
 
 #: SAS meter code -> the machine meters that it sums, in minor units or occurrences.
-_METERS_SUMMED_BY_CODE: Final[Mapping[int, tuple[str, ...]]] = {
+_SUMMED_METERS_BY_CODE: Final[Mapping[int, tuple[str, ...]]] = {
     0x00: ("coin_in",),
     0x01: _MACHINE_PAID_WIN_METERS,
     0x02: _ATTENDANT_PAID_WIN_METERS,
@@ -129,8 +134,8 @@ _METERS_SUMMED_BY_CODE: Final[Mapping[int, tuple[str, ...]]] = {
     0xBD: ("aft_out.promo_cashable.count",),
 }
 
-#: Destinations for which this machine has SAS meters that count bills. Both meters of a bill are equal, because
-#: every accepted bill stays in the stacker until it is collected.
+#: Destinations for which this machine has SAS meters that count bills. Every accepted bill goes to the stacker and
+#: counts as "to the drop", so both meters of a denomination are equal.
 _COUNTED_BILL_DESTINATIONS: Final = ("accepted", "to the drop")
 #: SAS meter code -> the value of the bill that it counts, in minor units.
 _BILL_CENTS_BY_METER_CODE: Final[Mapping[int, int]] = {
@@ -152,9 +157,10 @@ METER_CODES_AVAILABLE_PER_GAME: Final = frozenset(
     {0x00, 0x01, 0x02, 0x05, 0x06, 0x07, *range(0x19, 0x1B), *range(0x1C, 0x23), _RETURN_METER_CODE}
 )
 
-#: The codes of the SAS meters that this machine counts; for all others it lacks the device or the transfer.
+#: The codes of the SAS meters that this machine counts; for all others it lacks the device or the
+#: kind of transfer that they count.
 SUPPORTED_METER_CODES: Final = (
-    frozenset(_METERS_SUMMED_BY_CODE)
+    frozenset(_SUMMED_METERS_BY_CODE)
     | frozenset(_BILL_CENTS_BY_METER_CODE)
     | frozenset(_STACKER_VALUE_BY_CODE)
     | {_RETURN_METER_CODE}
@@ -176,7 +182,7 @@ def read_meter(code: int, readout: SasReadout, game_id: str = "") -> int | None:
     if code in _BILL_CENTS_BY_METER_CODE:
         return readout.count_bills(_BILL_CENTS_BY_METER_CODE[code])
     value_by_meter = readout.read_meters(game_id)
-    total = sum(value_by_meter.get(name, 0) for name in _METERS_SUMMED_BY_CODE[code])
+    total = sum(value_by_meter.get(name, 0) for name in _SUMMED_METERS_BY_CODE[code])
     if METER_DEFINITION_BY_CODE[code].unit is SasMeterUnit.CREDITS:
         return readout.convert_to_credits(total)
     return total

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from egm.kernel.credits import CreditKind
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Count, IsoTime, MaskedTicketNumber, Sha256Digest
+from egm.record_fields import CentsOrZero, Count, IsoTime, MaskedTicketNumber, Sha256Digest
 
 
 class RedemptionStatus(StrEnum):
@@ -112,7 +112,7 @@ class HostTicketRecord:
     id: str
     """The id that the machine gave to the inserted ticket."""
     masked_number: MaskedTicketNumber = field(metadata=stored_as("number"))
-    amount_cents: Count
+    amount_cents: CentsOrZero
     credit_kind: str = field(metadata=stored_as("kind"))
     """The kind of credit; empty unless the host has authorised the ticket."""
     status: RedemptionStatus
@@ -149,7 +149,7 @@ class TransferRecord:
     """The direction: into or out of the machine, or a bonus that the operator pays through the host."""
     status: TransferStatus
     """The result as reported to the host."""
-    cents_by_credit_kind: Mapping[CreditKind, Count] = field(metadata=stored_as("cents"))
+    cents_by_credit_kind: Mapping[CreditKind, CentsOrZero] = field(metadata=stored_as("cents"))
     """The amounts moved, in minor units by kind of credit."""
     ordered_cents: int = field(metadata=stored_as("asked_cents"))
     """The amount that the host ordered, in minor units; negative if the host ordered a negative amount (refused)."""

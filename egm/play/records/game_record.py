@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from egm.record_codec import inline_record, omit_if_default, stored_as
-from egm.record_fields import Cents, Count, PositiveNumber, Sha256Digest
+from egm.record_fields import Cents, CentsOrZero, Count, PositiveNumber, Sha256Digest
 from meters.transaction import JSON
 from paytables import ALL_STAKED_OPTION, Outcome, Wager
 
@@ -75,11 +75,11 @@ class LevelHitRecord:
     is_mystery: bool = field(metadata=stored_as("mystery"))
     won_share: Fraction | None = omit_if_default(None, key="share")
     """The part of the level that was won, or None for the whole level."""
-    amount_cents: Count | None = omit_if_default(None)
+    amount_cents: CentsOrZero | None = omit_if_default(None)
     """The amount won; None if it is claimed from a controller."""
     claim_id: str | None = omit_if_default(None, key="claim")
     """The id of the claim to the level's controller; None for a level without a controller."""
-    shown_cents: Count | None = omit_if_default(None)
+    shown_cents: CentsOrZero | None = omit_if_default(None)
     """The amount that the machine displayed at the hit."""
 
 
@@ -112,7 +112,7 @@ class GameRecord:
     """The wager in detail: bets by spot, lines, cards and other choices of the player."""
     language: str
     """The language of the player's screen."""
-    credit_before_cents: Count
+    credit_before_cents: CentsOrZero
     """The credit meter before the wager was deducted."""
     steps: tuple[RecordedStep, ...]
     """The steps so far: the first one, and one for each answer, by this player, another seat or a real wheel."""
@@ -276,7 +276,7 @@ class TableBetsReturned:
     ``changed``: the definition of the game has changed, cannot read the table's stored state, or is no longer offered
     at the denomination of the bets.
     """
-    amount_cents: Count
+    amount_cents: CentsOrZero
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,7 +47,7 @@ class GameInProgress:
 
 def is_game_open(machine: PositionMachine) -> bool:
     """Return whether a game is in progress, played with credits or with a tournament's points."""
-    return any(machine.memory.get(key) is not None for key in (PlayKey.GAME, PlayKey.PURSE_GAME))
+    return any(machine.memory.get(key) is not None for key in (PlayKey.GAME, PlayKey.TOURNAMENT_GAME))
 
 
 def find_open_game(machine: PositionMachine) -> GameRecord | None:
@@ -58,7 +58,7 @@ def find_open_game(machine: PositionMachine) -> GameRecord | None:
 
 def find_tournament_game(machine: PositionMachine) -> GamePointer | None:
     """Return the reference to the tournament game in progress, which is played with points, or None."""
-    return machine.memory.read(GamePointer, PlayKey.PURSE_GAME)
+    return machine.memory.read(GamePointer, PlayKey.TOURNAMENT_GAME)
 
 
 class GameStart(NamedTuple):

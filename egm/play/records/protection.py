@@ -5,7 +5,7 @@ from typing import Literal
 
 from egm.kernel.messages import ReminderKind
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Count, IsoTime
+from egm.record_fields import CentsOrZero, Count, IsoTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,8 +13,8 @@ class SessionRecord:
     """The counts of the player's current session: its start, wagers, wins and the reminders shown."""
 
     started_at: IsoTime = field(metadata=stored_as("since"))
-    wagered_cents: Count
-    won_cents: Count
+    wagered_cents: CentsOrZero
+    won_cents: CentsOrZero
     time_reminder_count: Count = field(metadata=stored_as("time_reminders"))
     spend_reminder_count: Count = field(metadata=stored_as("spend_reminders"))
 
@@ -45,7 +45,7 @@ class OwnLimits:
     """The limits that a player has set for themselves; 0 or None: no limit."""
 
     limit_minutes: Count | None = omit_if_default(None, key="minutes")
-    limit_cents: Count | None = omit_if_default(None, key="cents")
+    limit_cents: CentsOrZero | None = omit_if_default(None, key="cents")
 
     def get_limit(self, quantity: Literal["minutes", "cents"]) -> int:
         """Return the player's own limit in ``minutes`` or ``cents``; 0 if they have set none."""

@@ -6,7 +6,7 @@ from typing import Literal
 from egm.kernel.machine import PositionMachine
 from egm.play.keys import PlayKey
 from egm.record_codec import stored_as
-from egm.record_fields import Count
+from egm.record_fields import CentsOrZero
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +15,7 @@ class ResidualTerms:
 
     treatment: Literal["stays", "given_up", "played"] = field(metadata=stored_as("way"))
     """Whether residual credit ``stays``, or the player may have it ``given_up`` or ``played``, as in the profile."""
-    smallest_useful_cents: Count = field(metadata=stored_as("useful_cents"))
+    smallest_useful_cents: CentsOrZero = field(metadata=stored_as("useful_cents"))
     """The smallest amount that buys a game or a coin, in minor units; 0 if nothing can be bought."""
 
 

@@ -26,12 +26,12 @@ from paytables.poker.pays import CATEGORY_NAMES
 from paytables.poker.two_hands import PLAYER_STAKE_SPOT, HandSetting, SeatRound, TwoHandsRules
 from paytables.wording import format_count
 
-#: Number of deal positions: the places at the table that get cards, those of six players and of the bank, with a bet or
-#: not (ss.42, 48.1). They are not player positions of the machine. Seven cards each leave four of the 53.
+#: Number of deal positions: the places that are dealt seven cards, whether or not they have a bet: six players' and the
+#: bank's (ss.42, 48.1). They are not player positions of the machine. Seven cards each leave four of the 53.
 DEAL_POSITION_COUNT: Final = 7
 #: Cards that remain after the deal.
 UNDEALT_CARD_COUNT: Final = 4
-#: The name of the strategy of the stated figures.
+#: The name of the strategy to which the stated figures belong.
 ADVISED_STRATEGY_TEXT: Final = (
     "cards set by the house way, as the machine proposes; the best setting returns more"
 )
@@ -72,7 +72,7 @@ class PaiGowPokerRules(TwoHandsRules):
         """Return every legal way to set seven cards as two hands, those with the best low hand first."""
         return list_settings(cards)
 
-    def find_house_way(self, cards: Sequence[int]) -> HandSetting:
+    def find_house_way_setting(self, cards: Sequence[int]) -> HandSetting:
         """Return the way in which the bank sets these seven cards."""
         return self._house_way_rules.choose_setting(cards)
 
@@ -92,21 +92,27 @@ class PaiGowPokerRules(TwoHandsRules):
 
     @cached_property
     def _deal_position_by_spot(self) -> dict[str, int]:
-        """Return the deal position that each side bet on the first deal position is on; the keys are the spots."""
+        """Return, by betting spot, the deal position on which that spot bets to be dealt first."""
         numbers = range(1, DEAL_POSITION_COUNT + 1) if self.definition.position_bet else ()
         return {f"position-{n}": n for n in numbers}
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
-        """Return the betting spots of the side bets on the undealt cards' total and on the first deal position."""
+        """Return the betting spots of the side bets: the undealt cards' total, and the deal position dealt first."""
         side_bets: list[tuple[str, str, dict[str, str], Odds, UndealtTotalBets | PositionBet]] = []
         if (undealt_total_bets := self.definition.undealt_total_bets) is not None:
             side_bets += [
                 (id_, "remaining", names, odds, undealt_total_bets)
                 for id_, (odds, names) in self._undealt_total_bets.items()
             ]
-        if (position := self.definition.position_bet) is not None:
+        if (position_bet := self.definition.position_bet) is not None:
             side_bets += [
-                (id_, "position", {"en": f"Position {n}", "fr": f"Emplacement {n}"}, position.odds, position)
+                (
+                    id_,
+                    "position",
+                    {"en": f"Position {n}", "fr": f"Emplacement {n}"},
+                    position_bet.odds,
+                    position_bet,
+                )
                 for id_, n in self._deal_position_by_spot.items()
             ]
         return tuple(
@@ -126,12 +132,12 @@ class PaiGowPokerRules(TwoHandsRules):
 
         Raises :class:`DefinitionError`.
         """
-        undealt_total_bets, position = self.definition.undealt_total_bets, self.definition.position_bet
+        undealt_total_bets, position_bet = self.definition.undealt_total_bets, self.definition.position_bet
         if undealt_total_bets is not None:
             odds = [odds for odds, _ in self._undealt_total_bets.values()]
             check_credit_multiples("remaining.limits", undealt_total_bets.limits, odds, file)
-        if position is not None:
-            check_credit_multiples("position.limits", position.limits, [position.odds], file)
+        if position_bet is not None:
+            check_credit_multiples("position.limits", position_bet.limits, [position_bet.odds], file)
         super().check_definition(file)
 
     def find_highest_side_return(self, bets: Mapping[str, int]) -> int:
@@ -214,7 +220,7 @@ class PaiGowPokerRules(TwoHandsRules):
         first_position = [cue.data for cue in side_events if isinstance(cue, Cue) and cue.kind == "position"]
         return {"result": str(first_position[-1]["number"])} if first_position else {}
 
-    def list_unowned_hands(self, side_events: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
+    def list_undealt_hands(self, side_events: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
         """Return the undealt cards as a hand on the table, with their total.
 
         ``side_events`` are the cues and settlements of the side bets.
@@ -256,7 +262,7 @@ class PaiGowPokerRules(TwoHandsRules):
         return self.definition.proved or self.prove()
 
     def analyse(self, depth: AnalysisDepth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
-        """Return the exact figures of the stake, of a player who is the bank, and of each side bet.
+        """Return the exact figures of the stake, of the stake of a player who is the bank, and of each side bet.
 
         The stake has figures for cards set as advised, and for cards set in the best way.
         """
@@ -298,7 +304,7 @@ class PaiGowPokerRules(TwoHandsRules):
         )
 
     def _analyse_side_bet(self, spot: Spot, stake_credits: int) -> BetAnalysis:
-        """Return the figures of a side bet alone. Every deal position gets cards, even if it has no bet (s.49)."""
+        """Return the figures of a side bet alone."""
         chance, odds = self._find_win_chance(spot.id), Odds.parse(spot.odds)
         returned_credits = odds.compute_total_return(stake_credits)
         distribution = build_distribution({returned_credits: chance, 0: 1 - chance})
@@ -326,7 +332,7 @@ class PaiGowPokerRules(TwoHandsRules):
 
     def _find_win_chance(self, spot: str) -> Fraction:
         """Return the probability that the side bet on ``spot`` wins."""
-        if spot in self._deal_position_by_spot:
+        if spot in self._deal_position_by_spot:  # every deal position gets cards, even without a bet (s.49)
             return Fraction(1, DEAL_POSITION_COUNT)
         return self._undealt_total_chances[spot]
 
@@ -335,15 +341,15 @@ class PaiGowPokerRules(TwoHandsRules):
         """Return the probability that the four undealt cards total under, over or exactly the number of the bet."""
         counts = Counter({(0, 0): 1})
         for points in map(self.get_undealt_points, range(JOKER + 1)):
-            for (n, total), settings in list(counts.items()):
+            for (n, total), combination_count in list(counts.items()):
                 if n < UNDEALT_CARD_COUNT:
-                    counts[n + 1, total + points] += settings
-        ways_by_result = Counter[str]()
-        for (n, total), settings in counts.items():
+                    counts[n + 1, total + points] += combination_count
+        combination_count_by_spot = Counter[str]()
+        for (n, total), combination_count in counts.items():
             if n == UNDEALT_CARD_COUNT:
-                ways_by_result[self._find_winning_total_spot(total)] += settings
+                combination_count_by_spot[self._find_winning_total_spot(total)] += combination_count
         return {
-            name: Fraction(ways_by_result[name], comb(JOKER + 1, UNDEALT_CARD_COUNT))
+            name: Fraction(combination_count_by_spot[name], comb(JOKER + 1, UNDEALT_CARD_COUNT))
             for name in self._undealt_total_bets
         }
 

@@ -47,7 +47,7 @@ class PaiGowRules(TwoHandsRules):
         a, b, c, d = cards
         return list_settings((a, b, c, d))
 
-    def find_house_way(self, cards: Sequence[int]) -> HandSetting:
+    def find_house_way_setting(self, cards: Sequence[int]) -> HandSetting:
         """Return the way in which the bank sets these four tiles: the one with the highest total worth."""
         return choose_bank_setting(self.definition, self.list_settings(cards))
 

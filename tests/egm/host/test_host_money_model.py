@@ -19,7 +19,7 @@ import egm.profiles
 from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import Barcode, PrintState
 from egm.devices.ledgers import EscrowPhase
-from egm.host.ticket_port import HostTicketInterface, TicketNumberReplyResult
+from egm.host.ticket_port import HostTicketInterface, TicketNumberReply
 from egm.host.transfer_port import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
@@ -192,13 +192,13 @@ class Machine:
         if self.dice.random() < 0.8:
             answer = self.tickets.assign_ticket_number(f"08{self.number_count:016d}")
         else:
-            answer = self.tickets.refuse_ticket_number(has_timed_out=self.dice.random() < 0.5)
-        assert (answer is TicketNumberReplyResult.ACCEPTED) is (number_request is not None)
+            answer = self.tickets.continue_without_host_number(has_timed_out=self.dice.random() < 0.5)
+        assert (answer is TicketNumberReply.ACCEPTED) is (number_request is not None)
 
     def reply_to_redemption(self) -> None:
         digits = self.tickets.offered_ticket_number
         if self.dice.random() < 0.2 or digits is None:
-            self.tickets.decline_redemption(
+            self.tickets.return_offered_ticket(
                 RedemptionStatus.REJECTED_BY_HOST, TicketRefusalReason.HOST_REFUSED
             )
             self.tickets.authorise_redemption("09" + "9" * 16, CreditKind.CASHABLE, 1)

@@ -9,7 +9,7 @@ import egm.profiles
 from egm.app.wiring import iter_reported_events
 from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import Barcode, PaperReturned, PrintState, ReturnReason
-from egm.host.ticket_port import HostTicketInterface, TicketNumberReplyResult
+from egm.host.ticket_port import HostTicketInterface, TicketNumberReply
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.money.disputed_amounts import list_disputed_amounts
@@ -87,7 +87,7 @@ def test_a_cash_out_ticket_is_printed_with_the_number_the_host_assigns(make):
         CASHABLE,
         2000,
     )
-    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.ACCEPTED
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReply.ACCEPTED
     assert rig.hands.jobs[-1].barcode == FIRST
     assert rig.port.pending_ticket_number_request is None
     complete_printing(rig)
@@ -99,15 +99,15 @@ def test_a_cash_out_ticket_is_printed_with_the_number_the_host_assigns(make):
 def test_a_ticket_number_assigned_again_prints_no_second_ticket(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    assert [rig.port.assign_ticket_number(FIRST) for _ in range(3)] == [TicketNumberReplyResult.ACCEPTED] * 3
+    assert [rig.port.assign_ticket_number(FIRST) for _ in range(3)] == [TicketNumberReply.ACCEPTED] * 3
     assert len(rig.hands.jobs) == 1
     complete_printing(rig)
-    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.ACCEPTED
-    assert rig.port.assign_ticket_number(SECOND) is TicketNumberReplyResult.NO_TICKET_WAITING
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReply.ACCEPTED
+    assert rig.port.assign_ticket_number(SECOND) is TicketNumberReply.NO_TICKET_WAITING
     rig.insert(500)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.INVALID_NUMBER
-    assert rig.port.assign_ticket_number("12345") is TicketNumberReplyResult.INVALID_NUMBER
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReply.INVALID_NUMBER
+    assert rig.port.assign_ticket_number("12345") is TicketNumberReply.INVALID_NUMBER
     assert rig.port.pending_ticket_number_request.amount_cents == 500
 
 
@@ -116,10 +116,10 @@ def test_a_ticket_number_assigned_again_prints_no_second_ticket(make):
 def test_a_cash_out_without_a_number_from_the_host_is_a_hand_pay(make, silent):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.port.refuse_ticket_number(has_timed_out=silent) is TicketNumberReplyResult.ACCEPTED
+    assert rig.port.continue_without_host_number(has_timed_out=silent) is TicketNumberReply.ACCEPTED
     assert rig.state is State.HANDPAY
-    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.NO_TICKET_WAITING
-    assert rig.port.refuse_ticket_number() is TicketNumberReplyResult.NO_TICKET_WAITING
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReply.NO_TICKET_WAITING
+    assert rig.port.continue_without_host_number() is TicketNumberReply.NO_TICKET_WAITING
     rig.engine.handle(EventType.KEY_TURNED)
     assert (rig.credit_cents, rig.journal.balance_cents("out:handpay_cancelled_credit")) == (0, 2000)
 
@@ -131,12 +131,12 @@ def test_the_profile_limits_tickets_printed_while_the_host_does_not_reply(make):
     for _ in range(2):
         rig.insert(2000)
         rig.engine.handle(EventType.CASH_OUT)
-        rig.port.refuse_ticket_number(has_timed_out=True)
+        rig.port.continue_without_host_number(has_timed_out=True)
         complete_printing(rig)
         assert is_secure_enhanced_number(rig.hands.jobs[-1].barcode)
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    rig.port.refuse_ticket_number(has_timed_out=True)
+    rig.port.continue_without_host_number(has_timed_out=True)
     assert (rig.state, len(rig.hands.jobs)) == (State.HANDPAY, 2)
 
 
@@ -146,7 +146,7 @@ def test_a_number_refused_by_the_host_leads_to_a_hand_pay_despite_offline_ticket
     rig.port.store_enrolment(12345, 677)
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    rig.port.refuse_ticket_number()
+    rig.port.continue_without_host_number()
     assert rig.state is State.HANDPAY
 
 
@@ -156,7 +156,7 @@ def test_the_request_for_a_ticket_number_is_repeated_after_a_restart(make):
     restarted = make()
     assert restarted.state is State.PAYING
     assert restarted.port.pending_ticket_number_request.amount_cents == 2000
-    assert restarted.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.ACCEPTED
+    assert restarted.port.assign_ticket_number(FIRST) is TicketNumberReply.ACCEPTED
     complete_printing(restarted)
     assert restarted.journal.balance_cents("out:voucher:cashable") == 2000
 
@@ -189,14 +189,14 @@ def test_a_number_in_the_ticket_ledger_but_not_in_the_journal_is_used_after_a_re
     restarted = make()
     assert restarted.port.pending_ticket_number_request is None
     assert restarted.hands.jobs[-1].barcode == FIRST
-    assert restarted.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.ACCEPTED
+    assert restarted.port.assign_ticket_number(FIRST) is TicketNumberReply.ACCEPTED
 
 
 def test_a_number_received_while_a_door_is_open_is_printed_when_the_door_closes(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.ACCEPTED
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReply.ACCEPTED
     assert (rig.state, rig.hands.jobs) == (State.DOOR_OPEN, [])
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert rig.hands.jobs[-1].barcode == FIRST
@@ -265,7 +265,11 @@ def test_a_ticket_of_another_machine_is_credited_once_when_the_host_authorises_i
     )
     assert rig.credit_cents == 0
     answer = rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
-    assert (answer.status, answer.amount_cents, answer.digits) == (RedemptionStatus.PENDING, 1234, FIRST)
+    assert (answer.status, answer.amount_cents, answer.ticket_number) == (
+        RedemptionStatus.PENDING,
+        1234,
+        FIRST,
+    )
     assert (rig.credit_cents, rig.port.has_unread_result) == (0, False)
     complete_stacking(rig)
     assert rig.credit_cents == 1234
@@ -324,7 +328,7 @@ def test_a_ticket_that_the_machine_may_not_credit_is_returned_with_the_reason(
     assert rig.port.authorise_redemption(digits, kind, cents).status is status
     assert rig.hands.orders[-1] == ("return", 1)
     assert (rig.credit_cents, rig.port.redemption_state.status) == (0, status)
-    assert rig.port.redemption_state.digits == FIRST
+    assert rig.port.redemption_state.ticket_number == FIRST
     assert rig.port.has_unread_result
 
 
@@ -339,10 +343,10 @@ def test_a_ticket_that_the_machine_may_not_credit_is_returned_with_the_reason(
 def test_a_ticket_that_the_host_declines_is_returned_and_cannot_be_authorised_later(make, status, reason):
     rig = make()
     rig.offer_ticket(FIRST)
-    rig.port.decline_redemption(status, reason)
+    rig.port.return_offered_ticket(status, reason)
     assert rig.hands.orders[-1] == ("return", 1)
     assert rig.notice == f"ticket_refused.{reason.value}"
-    assert rig.port.decline_redemption(status, reason).status is status
+    assert rig.port.return_offered_ticket(status, reason).status is status
     assert rig.port.authorise_redemption(FIRST, CASHABLE, 100).status is status
     assert rig.credit_cents == 0
 
@@ -416,7 +420,7 @@ def test_an_authorised_ticket_is_credited_once_when_it_is_stacked_after_a_restar
         RedemptionStatus.REDEEMED,
         True,
     )
-    assert third.port.redemption_state.digits == FIRST
+    assert third.port.redemption_state.ticket_number == FIRST
 
 
 @pytest.mark.requirement("E-06")
@@ -429,7 +433,9 @@ def test_the_journal_contains_no_complete_ticket_number(make):
         rig.port.acknowledge_result()
         rig.offer_ticket(FIRST)
         if answer == "rejected":
-            rig.port.decline_redemption(RedemptionStatus.REJECTED_BY_HOST, TicketRefusalReason.HOST_REFUSED)
+            rig.port.return_offered_ticket(
+                RedemptionStatus.REJECTED_BY_HOST, TicketRefusalReason.HOST_REFUSED
+            )
             continue
         rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
         if answer == "returned":
@@ -454,7 +460,7 @@ def test_an_unread_ticket_result_is_not_replaced_by_the_next_ticket(make):
     rig.machine.component(HostMoney).is_online = False
     rig.offer_ticket(SECOND)
     assert rig.port.offered_ticket_number is None
-    assert (rig.port.redemption_state.status, rig.port.redemption_state.digits) == (
+    assert (rig.port.redemption_state.status, rig.port.redemption_state.ticket_number) == (
         RedemptionStatus.REDEEMED,
         FIRST,
     )

@@ -210,7 +210,7 @@ def test_the_machine_refuses_a_wrong_entry_before_it_is_durable(tmp_path):
 def test_a_declaration_that_contradicts_itself_is_refused():
     with pytest.raises(InvariantError, match="does not say what it means"):
         EntryDeclaration(kind="song", record=NoneType)
-    with pytest.raises(InvariantError, match="`settled_reservations` belongs to entries that settle or void"):
+    with pytest.raises(InvariantError, match="`closed_reservations` belongs to entries that settle or void"):
         EntryDeclaration(kind="song", record=NoneType, description="A song.", phase=Phase.VOID)
     song = EntryDeclaration(
         kind="song",

@@ -170,7 +170,7 @@ def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
             assert [options_by_way[way[2]][hand_index] for way in by_strength] == sorted(
                 way[hand_index] for way in options_by_way.values()
             )
-        assert options_by_way[game.rules.find_house_way(dealt)[2]] == house(
+        assert options_by_way[game.rules.find_house_way_setting(dealt)[2]] == house(
             list(options_by_way.values()), cards
         )
 
@@ -197,7 +197,7 @@ def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
     ],
 )
 def test_the_house_way_sets_given_cards_as_the_text_says(game, cards, description):
-    way = game.rules.find_house_way([parse_card(name) for name in cards.split()])
+    way = game.rules.find_house_way_setting([parse_card(name) for name in cards.split()])
     assert game.rules.describe_setting(way)["en"] == description
 
 

@@ -14,7 +14,7 @@ from rigs.voids import make_undecided_game
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney, TransferLock
 from egm.play.records.games import GameInProgress
-from egm.play.records.played_round import name_points_account
+from egm.play.records.tournament_round import name_points_account
 from egm.testing.machine import MachineRig, ScriptedGenerator, write_undeclared_entry
 from meters import Transfer
 

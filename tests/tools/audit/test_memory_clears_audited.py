@@ -67,7 +67,7 @@ def test_a_truthful_record_of_a_memory_clear_has_no_finding(tmp_path):
         (
             [carried(300), carried(50, entry_id="later")],
             {"authorised": [carried(300)]},
-            "the clear at the beginning of this journal does not name",
+            "no clear at the beginning of this journal names",
         ),
         (
             [carried(300)],

@@ -19,7 +19,7 @@ from egm.kernel.states import (
 )
 from egm.money.records.money import HandpayRecord
 from egm.play import entries
-from egm.play.entries import GameEndByHand
+from egm.play.entries import GameEndWithHandpay
 from egm.play.records.game_record import GameChoice, GameRecord
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.records import BroadcastWin, ClaimRecord
@@ -165,7 +165,7 @@ def _sum_won_cents(context: CheckContext) -> int:
 
 def _sum_all_returned_cents(context: CheckContext) -> int:
     """Return what the end of a game pays in money plus the stakes returned earlier, in minor units."""
-    return _sum_won_cents(context) + context.typed_record(GameEndByHand).push_cents
+    return _sum_won_cents(context) + context.typed_record(GameEndWithHandpay).push_cents
 
 
 def _sum_refunded_cents(context: CheckContext) -> int:
@@ -278,7 +278,7 @@ def _derive_result_count(context: CheckContext) -> Any:
     """
     if context.entry.transfers:
         return {"games_won": 1}
-    return {"games_pushed" if context.typed_record(GameEndByHand).push_cents else "games_lost": 1}
+    return {"games_pushed" if context.typed_record(GameEndWithHandpay).push_cents else "games_lost": 1}
 
 
 def _format_slip_pools(context: CheckContext) -> str:
@@ -300,7 +300,7 @@ def _derive_handpay(context: CheckContext) -> Any:
             id=context.entry.id,
             kind="progressive" if has_levels else "merchandise" if has_prizes else "jackpot",
             amount_cents=_sum_won_cents(context),
-            prizes=context.typed_record(GameEndByHand).prizes if has_prizes else (),
+            prizes=context.typed_record(GameEndWithHandpay).prizes if has_prizes else (),
             progressive_pools=_format_slip_pools(context) if has_levels else "",
             play_id=context["play"] if has_levels else "",
         )
@@ -428,7 +428,7 @@ _GAME_RULES: Final = (
         extra_checks=(_CHECK_SESSION_WIN, _require_closed_claims("credit")),
     ),
     AuditRule(
-        entry_declaration=entries.GAME_END_BY_HAND,
+        entry_declaration=entries.GAME_END_WITH_HANDPAY,
         allowed_machine_states=STATES_SHOWING_OUTCOME,
         id="{play}.end",
         stored_before={**_OPEN_GAME_PATTERN, "handpay": None},

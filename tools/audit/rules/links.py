@@ -7,7 +7,7 @@ from tools.audit.rules.parts import require, require_equal
 from tools.audit.rules.pattern import ObjectWithChanges, ObjectWithMembers, format_value
 from tools.audit.rules.rule import AuditRule
 
-#: Pattern of a verifier's request: its parameters, and what was wrong with it.
+#: Pattern of a verifier's request: its parameters, and why it was refused or its calculation failed.
 _GAT_REQUEST_PATTERN: Final = {"parameters": "$parameters", "trouble": "$trouble"}
 
 RULES: Final = (
@@ -39,7 +39,7 @@ RULES: Final = (
         stored_after={"progressive_win:{win}?": None},
         extra_checks=(
             require_equal(
-                "record.wins is not the number of wins that state removes",
+                "record.wins is not the number of wins that the entry removes from the stored values",
                 lambda context: context.record["wins"],
                 lambda context: len(context.entry.state),
             ),
@@ -61,9 +61,9 @@ RULES: Final = (
         extra_checks=(
             require(
                 lambda context: (
-                    "state.gat: trouble must be record.refused, "
-                    f"{format_value(context.bound_values.get('refused', ''))}, and "
-                    f"finished must be set with it alone; found trouble {format_value(context['trouble'])}, "
+                    "state.gat: `trouble` must equal record.refused "
+                    f"({format_value(context.bound_values.get('refused', ''))}), and `finished` must be set "
+                    f"if and only if the request was refused; found trouble {format_value(context['trouble'])}, "
                     f"finished {format_value(context['finished'])}"
                 ),
                 lambda context: (

@@ -86,7 +86,7 @@ RULES: Final = (
         stored_after=_NO_SESSION_PATTERN,
     ),
     AuditRule(
-        entry_declaration=entries.SESSION_ENDED_UNPLAYED,
+        entry_declaration=entries.SESSION_ENDED_WITHOUT_GAME,
         allowed_machine_states=STATES_FOR_CASH_OUT,
         stored_before={"session": None, "limits": "$:object", **_NO_PLAY_PATTERN},
         stored_after=_NO_SESSION_PATTERN,

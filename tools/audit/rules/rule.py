@@ -144,7 +144,7 @@ class AuditRule:
         self._check_declared_form_and_identities(transaction, facts)
         context = CheckContext(entry, ledger, facts)
         self._check_machine_state(context)
-        if self.entry_declaration.settled_reservations:
+        if self.entry_declaration.closed_reservations:
             self._check_reservation(context)
         deferred_matchers = self._match_memory(context)
         for name, matcher, value in (

@@ -9,7 +9,7 @@ from egm.features.tournament import entries
 from egm.kernel.events import State
 from egm.kernel.states import STATES_AFTER_SELF_TEST, STATES_FOR_RULINGS, STATES_SHOWING_OUTCOME, single_state
 from egm.people import Permission
-from egm.play.records.played_round import name_points_account, name_won_points_account
+from egm.play.records.tournament_round import name_points_account, name_won_points_account
 from tools.audit.rules.parts import (
     check_signed_in_if_menu_open,
     check_signed_in_to_menu,

@@ -16,7 +16,7 @@ from egm.host.ticket_port import (
     HostTicketInterface,
     PrintedTicketInRing,
     RedemptionState,
-    TicketNumberReplyResult,
+    TicketNumberReply,
 )
 from egm.kernel.credits import CreditKind
 from egm.links.sas.codec import (
@@ -212,9 +212,9 @@ def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
 
 #: The machine's reply to a number -> its code in poll 58.
 _REPLY_CODE_BY_NUMBER_RESULT: Final = {
-    TicketNumberReplyResult.ACCEPTED: 0x00,
-    TicketNumberReplyResult.NO_TICKET_WAITING: 0x80,
-    TicketNumberReplyResult.INVALID_NUMBER: 0x81,
+    TicketNumberReply.ACCEPTED: 0x00,
+    TicketNumberReply.NO_TICKET_WAITING: 0x80,
+    TicketNumberReply.INVALID_NUMBER: 0x81,
 }
 
 
@@ -225,9 +225,9 @@ def receive_validation_number(host: SasHost, request: LongPoll) -> Reply | None:
         return None
     digits = request.data.hex()
     if not is_bcd(request.data):
-        result = TicketNumberReplyResult.INVALID_NUMBER
+        result = TicketNumberReply.INVALID_NUMBER
     elif digits.startswith("00"):
-        result = ticket_interface.refuse_ticket_number()
+        result = ticket_interface.continue_without_host_number()
     else:
         result = ticket_interface.assign_ticket_number(digits)
     return Reply(bytes((_REPLY_CODE_BY_NUMBER_RESULT[result],)), is_resent_on_repeat=True)
@@ -329,7 +329,7 @@ def answer_redemption(host: SasHost, request: LongPoll) -> Reply | None:
     if transfer_code in _REFUSAL_REASON_BY_TRANSFER_CODE:
         return _build_redemption_reply(
             host,
-            ticket_interface.decline_redemption(
+            ticket_interface.return_offered_ticket(
                 RedemptionStatus.REJECTED_BY_HOST, _REFUSAL_REASON_BY_TRANSFER_CODE[transfer_code]
             ),
         )
@@ -368,14 +368,14 @@ def _build_status_reply(redemption: RedemptionState) -> Reply:
         status_code = _CODE_BY_CREDIT_KIND[redemption.kind]
     else:
         status_code = _CODE_BY_REDEMPTION_STATUS[redemption.status]
-    if len(redemption.digits) != _VALIDATION_NUMBER_DIGIT_COUNT:
+    if len(redemption.ticket_number) != _VALIDATION_NUMBER_DIGIT_COUNT:
         return Reply(prepend_length(bytes((status_code,))))
     body = (
         bytes((status_code,))
         + encode_bcd(redemption.amount_cents, AMOUNT_SIZE_BYTES)
         + bytes((_UNSTATED_PARSING_CODE,))
     )
-    return Reply(prepend_length(body + bytes.fromhex(redemption.digits)))
+    return Reply(prepend_length(body + bytes.fromhex(redemption.ticket_number)))
 
 
 def mark_redemption_read(host: SasHost, _: LongPoll, reply: Reply) -> None:

@@ -508,7 +508,7 @@ def test_a_memory_clear_ends_the_round_and_keeps_the_rules(hall, in_game):
     clear_with_decisions(hall.file)
     hall.start(wall)
     assert hall.room.state is State.IDLE
-    assert hall.room.machine.memory.get(PlayKey.PURSE) is None
+    assert hall.room.machine.memory.get(PlayKey.TOURNAMENT_ROUND) is None
     assert hall.room.journal.balance_cents("tournament:points:1") == 0
     assert hall.fill("clock", date=f"{wall:%Y%m%d}") is None  # the clear has been dated long before
     assert hall.fill("tournament_enter") is None

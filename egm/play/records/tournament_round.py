@@ -19,7 +19,7 @@ RoundEnding = Literal["complete", "interrupted", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlayedRound:
+class TournamentRound:
     """The record of one tournament round that a position plays with points."""
 
     entry_number: PositiveNumber = field(metadata=stored_as("entry"))
@@ -48,15 +48,15 @@ class PlayedRound:
     """How the round ended; empty while it is played."""
 
 
-def find_played_round(machine: PositionMachine) -> PlayedRound | None:
+def find_last_round(machine: PositionMachine) -> TournamentRound | None:
     """Return the record of the tournament round that this position plays or has played last; None if none exists."""
-    return machine.memory.read(PlayedRound, PlayKey.PURSE)
+    return machine.memory.read(TournamentRound, PlayKey.TOURNAMENT_ROUND)
 
 
-def find_open_round(machine: PositionMachine) -> PlayedRound | None:
+def find_open_round(machine: PositionMachine) -> TournamentRound | None:
     """Return the record of the tournament round that has begun and not ended at this position, or None."""
-    played_round = find_played_round(machine)
-    return None if played_round is None or played_round.ending else played_round
+    tournament_round = find_last_round(machine)
+    return None if tournament_round is None or tournament_round.ending else tournament_round
 
 
 def name_points_account(position_number: int) -> str:
