@@ -228,6 +228,8 @@ class GameFamily(Generic[D]):
     """The function that expands a definition's shorthand before the model checks it."""
     help_figures: frozenset[int] = frozenset()
     """Numbers that help texts may state although no definition contains them, such as card values."""
+    counted_cases: str = "over all results"
+    """The cases that the exact figures count, as text for PAR sheets; it completes "integer counts ..."."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from paytables.bank.baccarat import (
 )
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe, read_shoe
 from paytables.bank.held_hands import DRAW_OPTION, STAND_OPTION, SeatHandsView
-from paytables.bank.rules import BANK_NAMES, BankRules, HandDescriptions, build_bank_family
+from paytables.bank.rules import BANK_NAMES, FRESH_SHOE_DEALS, BankRules, HandDescriptions, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import get_rank
 from paytables.contract import Bet, Decision, DrawSource, Outcome, RoundEvents, Settlement, Wager
@@ -554,4 +554,8 @@ def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
     return chances_by_option
 
 
-FAMILY = build_bank_family(CheminDefinition, CheminRules)
+FAMILY = build_bank_family(
+    CheminDefinition,
+    CheminRules,
+    counted_cases=f"{FRESH_SHOE_DEALS}, for two players who bet against each other",
+)

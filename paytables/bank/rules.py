@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Generic, Self, TypeVar
+from typing import ClassVar, Final, Generic, Self, TypeVar
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import read_shoe
@@ -231,8 +231,15 @@ def check_bets(rules: BankRules[D], file: str) -> None:
     check_preset_bets(rules.table_layout, file)
 
 
+#: The cases that the exact figures of card games against the bank count.
+FRESH_SHOE_DEALS: Final = "over the possible deals from a fresh shoe"
+
+
 def build_bank_family(
-    model: type[D], rules: type[BankRules[D]], figures: frozenset[int] = frozenset()
+    model: type[D],
+    rules: type[BankRules[D]],
+    figures: frozenset[int] = frozenset(),
+    counted_cases: str = FRESH_SHOE_DEALS,
 ) -> GameFamily[D]:
     """Return the family of one kind of card game against the bank, from its definition model and rules."""
 
@@ -242,4 +249,4 @@ def build_bank_family(
         check_bets(game_rules, file)
         return game_rules
 
-    return GameFamily(model, build, help_figures=figures | STANDARD_DECK_SIZES)
+    return GameFamily(model, build, help_figures=figures | STANDARD_DECK_SIZES, counted_cases=counted_cases)

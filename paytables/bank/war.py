@@ -16,6 +16,7 @@ from paytables.analysis import AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import build_table_after_round, open_shoe
 from paytables.bank.rules import (
     BANK_NAMES,
+    FRESH_SHOE_DEALS,
     PLAYER_NAMES,
     HandDescriptions,
     SeatedBankRules,
@@ -284,4 +285,6 @@ def _build_rules(definition: WarDefinition, file: str) -> WarRules:
     return rules
 
 
-FAMILY = GameFamily(WarDefinition, _build_rules, help_figures=STANDARD_DECK_SIZES)
+FAMILY = GameFamily(
+    WarDefinition, _build_rules, help_figures=STANDARD_DECK_SIZES, counted_cases=FRESH_SHOE_DEALS
+)

@@ -13,4 +13,9 @@ def _build_rules(definition: BlackjackDefinition, file: str) -> BlackjackRules:
     return rules
 
 
-FAMILY = GameFamily(BlackjackDefinition, _build_rules, help_figures=STANDARD_DECK_SIZES)
+FAMILY = GameFamily(
+    BlackjackDefinition,
+    _build_rules,
+    help_figures=STANDARD_DECK_SIZES,
+    counted_cases="over the orders of the cards of a fresh shoe; figures marked as sampled are simulated",
+)

@@ -18,4 +18,9 @@ def build_rules(definition: CrapsDefinition, file: str) -> CrapsRules:
 
 
 #: The game family. Help texts may state 21, the least buy bet: 20 credits and a commission of one.
-FAMILY = GameFamily(CrapsDefinition, build_rules, help_figures=frozenset({21}))
+FAMILY = GameFamily(
+    CrapsDefinition,
+    build_rules,
+    help_figures=frozenset({21}),
+    counted_cases="over the throws of two dice, as a Markov chain of the bets on the table",
+)

@@ -11,4 +11,8 @@ def build_rules(definition: KenoDefinition, file: str) -> KenoRules:
     return KenoRules(definition, build_checked_pays(definition, file))
 
 
-FAMILY = GameFamily(KenoDefinition, build_rules)
+FAMILY = GameFamily(
+    KenoDefinition,
+    build_rules,
+    counted_cases="over all draws of the numbers",
+)

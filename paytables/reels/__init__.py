@@ -27,4 +27,12 @@ def build_rules(definition: ReelsDefinition, file: str) -> ReelRules:
     return ReelRules(definition=definition, modes=modes, stages=stages)
 
 
-FAMILY = GameFamily(ReelsDefinition, build_rules, expand_inherited_stages)
+FAMILY = GameFamily(
+    ReelsDefinition,
+    build_rules,
+    expand_inherited_stages,
+    counted_cases=(
+        "over the full cycle, by dynamic programming over the reels, and by enumeration of their windows where "
+        "symbols fall or reels are held"
+    ),
+)

@@ -4,4 +4,8 @@ from paytables.game import GameFamily
 from paytables.roulette.build import build_rules
 from paytables.roulette.schema import RouletteDefinition
 
-FAMILY = GameFamily(RouletteDefinition, build_rules)
+FAMILY = GameFamily(
+    RouletteDefinition,
+    build_rules,
+    counted_cases="over all results, as a Markov chain for bets that outlast a round",
+)

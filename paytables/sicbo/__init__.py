@@ -4,4 +4,8 @@ from paytables.game import GameFamily
 from paytables.sicbo.schema import SicBoDefinition
 from paytables.sicbo.table import build_rules
 
-FAMILY = GameFamily(SicBoDefinition, build_rules)
+FAMILY = GameFamily(
+    SicBoDefinition,
+    build_rules,
+    counted_cases="over all results, as a Markov chain for bets that outlast a round",
+)

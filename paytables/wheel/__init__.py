@@ -20,4 +20,8 @@ def build_rules(definition: WheelDefinition, file: str) -> WheelRules | WheelTab
     )
 
 
-FAMILY = GameFamily(WheelDefinition, build_rules)
+FAMILY = GameFamily(
+    WheelDefinition,
+    build_rules,
+    counted_cases="over the segments of the wheel, as a Markov chain where a symbol is spun again",
+)

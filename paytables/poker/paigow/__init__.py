@@ -15,4 +15,9 @@ def build_rules(definition: PaiGowPokerDefinition, file: str) -> PaiGowPokerRule
     return rules
 
 
-FAMILY = GameFamily(PaiGowPokerDefinition, build_rules, help_figures=frozenset({52, 53}))
+FAMILY = GameFamily(
+    PaiGowPokerDefinition,
+    build_rules,
+    help_figures=frozenset({52, 53}),
+    counted_cases="over the cards that player and bank may be dealt",
+)

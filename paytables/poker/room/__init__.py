@@ -14,4 +14,9 @@ def build_rules(definition: RoomDefinition, file: str) -> RoomRules:
     return rules
 
 
-FAMILY = GameFamily(RoomDefinition, build_rules, help_figures=STANDARD_DECK_SIZES)
+FAMILY = GameFamily(
+    RoomDefinition,
+    build_rules,
+    help_figures=STANDARD_DECK_SIZES,
+    counted_cases="for the play between two players that the notes describe",
+)

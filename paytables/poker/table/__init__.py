@@ -17,4 +17,9 @@ def build_rules(definition: PokerDefinition, file: str) -> PokerRules:
     return rules
 
 
-FAMILY = GameFamily(PokerDefinition, build_rules, help_figures=frozenset({52}))
+FAMILY = GameFamily(
+    PokerDefinition,
+    build_rules,
+    help_figures=frozenset({52}),
+    counted_cases="over the cards that player and bank may be dealt",
+)

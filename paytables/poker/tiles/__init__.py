@@ -16,4 +16,9 @@ def build_rules(definition: PaiGowDefinition, file: str) -> PaiGowRules:
     return rules
 
 
-FAMILY = GameFamily(PaiGowDefinition, build_rules, help_figures=frozenset({len(ALL_TILES)}))
+FAMILY = GameFamily(
+    PaiGowDefinition,
+    build_rules,
+    help_figures=frozenset({len(ALL_TILES)}),
+    counted_cases="over the tiles that player and bank may be dealt",
+)

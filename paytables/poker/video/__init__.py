@@ -10,4 +10,9 @@ def build_rules(definition: VideoPokerDefinition, file: str) -> VideoPokerRules:
     return VideoPokerRules(definition)
 
 
-FAMILY = GameFamily(VideoPokerDefinition, build_rules, help_figures=frozenset({52, 53}))
+FAMILY = GameFamily(
+    VideoPokerDefinition,
+    build_rules,
+    help_figures=frozenset({52, 53}),
+    counted_cases="over all deals, with the results of every hold",
+)

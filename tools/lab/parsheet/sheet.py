@@ -8,7 +8,7 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
-from paytables import Analysis, BetAnalysis, Game, WinDistribution
+from paytables import Analysis, BetAnalysis, Game, WinDistribution, find_family
 from paytables.analysis import (
     CONFIDENCE_BAND_GAME_COUNTS,
     CONFIDENCE_QUANTILES,
@@ -20,33 +20,7 @@ from paytables.odds import DEFAULT_ODDS_LIMITS, OddsLimits, list_awards, list_aw
 from tools.lab.parsheet.features import build_feature_sheets
 from tools.lab.parsheet.figures import list_notes, to_exact_data
 
-#: How the exact figures of each game family are derived, as text for the reader.
-DERIVATION_METHOD_BY_FAMILY = {
-    **dict.fromkeys(
-        ("baccarat", "banque", "red-dog", "super-pan-9", "trente-et-quarante", "war"),
-        "over the possible deals from a fresh shoe",
-    ),
-    "blackjack": "over the orders of the cards of a fresh shoe; figures marked as sampled are simulated",
-    "chemin-de-fer": "over the possible deals from a fresh shoe, for two players who bet against each other",
-    "craps": "over the throws of two dice, as a Markov chain of the bets on the table",
-    "keno": "over all draws of the numbers",
-    "poker-room": "for the play between two players that the notes describe",
-    "reels": (
-        "over the full cycle, by dynamic programming over the reels, and by enumeration of their windows where "
-        "symbols fall or reels are held"
-    ),
-    "wheel": "over the segments of the wheel, as a Markov chain where a symbol is spun again",
-    **dict.fromkeys(
-        ("pai-gow", "pai-gow-poker", "poker"), "over the cards or tiles that player and bank may be dealt"
-    ),
-    **dict.fromkeys(
-        ("roulette", "sic-bo"), "over all results, as a Markov chain for bets that outlast a round"
-    ),
-    "video-poker": "over all deals, with the results of every hold",
-}
-#: The method of a family that is not in this project.
-_OTHER_METHOD = "by the analysis of the game's family"
-#: How the figures were derived, as text for the reader; the braces take the method of the game's family.
+#: How the figures were derived, as text for the reader; the braces take the cases that the game's family counts.
 DERIVATION_TEMPLATE = (
     "Exact: integer counts {}; fractions to the end. "
     "Volatility index: z x sigma. Confidence bands: return -+ z x sigma / sqrt(n)."
@@ -103,7 +77,7 @@ def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = DEFAULT_ODD
             }
             for prize in game.list_prizes_in_kind()
         ],
-        "derivation": DERIVATION_TEMPLATE.format(DERIVATION_METHOD_BY_FAMILY.get(game.family, _OTHER_METHOD)),
+        "derivation": DERIVATION_TEMPLATE.format(find_family(game.family).counted_cases),
         "signature": SIGNATURE_TEXT,
     }
 
