@@ -8,9 +8,8 @@ gives nobody twice as many tries. A lock lasts for a number of seconds of the ma
 clock; after a restart, it lasts for the seconds that were stored last.
 """
 
-import hashlib
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
 from egm.clock import NANOSECONDS_PER_SECOND
 from egm.kernel.machine import PositionMachine
@@ -29,23 +28,17 @@ from egm.staff.entries import (
     WrongPinsCleared,
     WrongPinTyped,
 )
-from egm.staff.keys import StaffKey
-
-#: Number of groups of staff numbers in which wrong PINs are counted.
-_STAFF_NUMBER_GROUP_COUNT: Final = 1024
+from egm.staff.keys import StaffKey, format_wrong_pins_key
 
 
 def build_wrong_pins_key(
     machine: PositionMachine, staff_number: str, *, is_opened_by_key: bool = True
 ) -> str:
-    """Return the storage key under which the wrong PINs of a staff number are counted.
+    """Return the storage key under which this machine counts the wrong PINs of a staff number.
 
-    Several staff numbers share a key. ``is_opened_by_key``: whether a key switch was turned to open the menu;
-    wrong PINs without that are counted separately.
+    ``is_opened_by_key``: whether a key switch was turned to open the menu.
     """
-    menu_suffix = "" if is_opened_by_key else " without a key"
-    digest = hashlib.sha256(f"{machine.journal.fingerprint} {staff_number}{menu_suffix}".encode()).digest()
-    return f"{StaffKey.WRONG_PINS}{int.from_bytes(digest[:4]) % _STAFF_NUMBER_GROUP_COUNT}"
+    return format_wrong_pins_key(machine.journal.fingerprint, staff_number, is_opened_by_key=is_opened_by_key)
 
 
 def compute_lock_seconds_left(machine: PositionMachine, wrong_pins_key: str) -> int:

@@ -1,6 +1,12 @@
 """Storage keys of staff work: the service menu, options, interventions and collections."""
 
+import hashlib
+from typing import Final
+
 from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
+
+#: Number of groups of staff numbers in which wrong PINs are counted.
+_STAFF_NUMBER_GROUP_COUNT: Final = 1024
 
 
 class StaffKey(StorageKey):
@@ -26,3 +32,14 @@ class StaffKey(StorageKey):
     """The last recorded change of the staff roster: its number, and the roster's digest after it."""
     WRONG_PINS = "tries:", ClearAction.KEEP, KeyOwner.MACHINE
     """Prefix; one key per group of staff numbers: the count of wrong PINs, and the lock's seconds as last stored."""
+
+
+def format_wrong_pins_key(fingerprint: str, staff_number: str, *, is_opened_by_key: bool) -> str:
+    """Return the storage key under which a machine counts the wrong PINs of a staff number.
+
+    Several staff numbers share a key. ``fingerprint`` is that of the machine's public key. ``is_opened_by_key`` is
+    whether the menu was opened by a key switch; wrong PINs without one are counted separately.
+    """
+    menu_suffix = "" if is_opened_by_key else " without a key"
+    digest = hashlib.sha256(f"{fingerprint} {staff_number}{menu_suffix}".encode()).digest()
+    return f"{StaffKey.WRONG_PINS}{int.from_bytes(digest[:4]) % _STAFF_NUMBER_GROUP_COUNT}"

@@ -498,6 +498,7 @@ class Auditor:
             try:
                 self.public_key = checkpoint.read_public_key(entry, "journal")
                 self.report.fingerprint = format_fingerprint(self.public_key)
+                self.entry_rules.facts.fingerprint = self.report.fingerprint
             except JournalDamaged as error:
                 self.report_finding(entry, str(error))
         if entry.sequence != expected:

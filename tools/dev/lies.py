@@ -17,11 +17,12 @@ from typing import Any, Final, TypeAlias
 
 from egm.kernel.events import State
 from egm.play.keys import PlayKey
+from egm.staff.keys import format_wrong_pins_key
 from meters import JournalError, checkpoint
 from meters.chart import ACCOUNTS
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.identifiers import make_journal_tag
-from meters.keys import MachineKey
+from meters.keys import MachineKey, format_fingerprint
 from meters.ledger import Ledger
 from tools.audit.rules import RULES, RULES_BY_KIND, Facts
 from tools.dev.inventions import EntryInventor
@@ -73,7 +74,29 @@ def adopt_entries(bodies: Sequence[bytes], key: MachineKey) -> list[RawEntry]:
     later_texts = [
         body.decode().replace(old_tag, new_tag).replace(old_key[:12], new_key[:12]) for body in bodies[1:]
     ]
-    return [json.loads(entry) for entry in (text, *later_texts)]
+    old_fingerprint = format_fingerprint(bytes.fromhex(old_key))
+    later_entries = (json.loads(entry) for entry in later_texts)
+    return [
+        json.loads(text),
+        *(_adopt_wrong_pins_keys(entry, old_fingerprint, key.fingerprint) for entry in later_entries),
+    ]
+
+
+def _adopt_wrong_pins_keys(entry: RawEntry, old_fingerprint: str, new_fingerprint: str) -> RawEntry:
+    """Return the entry with the storage keys that depend on the machine's fingerprint computed for the new one."""
+    record, state = entry.get("record"), entry.get("state")
+    if not isinstance(record, dict) or not state:
+        return entry
+    staff_number = str(record.get("whom", record.get("person", "")))
+    old_keys, new_keys = (
+        [
+            format_wrong_pins_key(fingerprint, staff_number, is_opened_by_key=by_key)
+            for by_key in (True, False)
+        ]
+        for fingerprint in (old_fingerprint, new_fingerprint)
+    )
+    new_key_by_old_key = dict(zip(old_keys, new_keys, strict=True))
+    return entry | {"state": {new_key_by_old_key.get(key, key): value for key, value in state.items()}}
 
 
 def compute_journal_tag(first_entry: RawEntry) -> str:

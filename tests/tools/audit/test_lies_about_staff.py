@@ -17,6 +17,7 @@ from egm.testing.machine import MachineRig
 from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser, build_pin
 
 ATTENDANT, MANAGER = STAFF_NUMBER_BY_ROLE[Role.ATTENDANT], STAFF_NUMBER_BY_ROLE[Role.MANAGER]
+MECHANIC = STAFF_NUMBER_BY_ROLE[Role.MECHANIC]
 
 
 def collect_and_count(folder):
@@ -43,6 +44,21 @@ def change_staff_list(folder):
     roster = roster.disable_person(ATTENDANT, **changes).enable_person(ATTENDANT, **changes)
     rig.machine.install(roster.set_pin(ATTENDANT, build_pin("8"), changed_by=ATTENDANT, changed_at=now))
     reload_staff_roster(rig.machine)
+    return rig
+
+
+def type_wrong_pins(folder):
+    """A mechanic is locked out after wrong PINs, and unlocked; a later wrong PIN is forgotten after the right one."""
+    rig = MachineRig(folder / "state").boot()
+    menu = MenuUser(rig).open()
+    for _ in range(3):
+        menu.identify(Role.MECHANIC, pin="1379")
+    menu.identify(Role.MECHANIC)
+    assert menu.notice == "service.refused.locked"
+    menu.identify(Role.MANAGER).open_and_fill_form("unlock", MECHANIC, "mistook the keys")
+    menu.touch("leave")
+    menu.open().identify(Role.MECHANIC, pin="1379").identify(Role.MECHANIC)
+    assert [record["tries"] for record in rig.records("sign_in.refused") if "tries" in record] == [1, 2, 1]
     return rig
 
 
@@ -106,6 +122,21 @@ def authorise_as_attendant(raw):
     raw["record"] |= {"person": ATTENDANT, "persons": [ATTENDANT]}
 
 
+def count_for_another_number(raw):
+    (count,) = raw["state"].values()
+    raw["state"] = {"tries:1024": count}
+
+
+def count_one_more(raw):
+    raw["record"]["tries"] += 1
+    (count,) = raw["state"].values()
+    count["wrong"] += 1
+
+
+def unlock_another_number_too(raw):
+    raw["state"]["tries:1024"] = None
+
+
 BOXES = {"bill_box": 2000, "coin_box": 0}
 LIES = [
     (collect_and_count, "intervention.closed", store("after", BOXES | {"bill_box": 1500}), "state.collected"),
@@ -141,6 +172,13 @@ LIES = [
         "lacks the permission enrol",
     ),
     (change_staff_list, "staff.pin", write("role", "manager"), "before this entry; found 'manager'"),
+    (type_wrong_pins, "sign_in.refused", count_for_another_number, "does not count the wrong PINs"),
+    (type_wrong_pins, "sign_in.refused", write("person", MANAGER), f"the wrong PINs of {MANAGER}"),
+    (type_wrong_pins, "sign_in.refused", count_one_more, "record.tries: expected 1, found 2"),
+    (type_wrong_pins, "sign_in.locked", count_for_another_number, "does not count the wrong PINs"),
+    (type_wrong_pins, "sign_in.locked", count_one_more, "record.tries: expected 3, found 4"),
+    (type_wrong_pins, "sign_in.unlocked", unlock_another_number_too, "does not count the wrong PINs"),
+    (type_wrong_pins, "sign_in.tries_forgotten", count_for_another_number, "does not count the wrong PINs"),
 ]
 #: The authors that only the first enrolments have.
 UNPROVED_AUTHORS = ("", "demonstration")
@@ -153,6 +191,25 @@ def test_a_lie_about_staff_or_their_work_is_named(session, kind, change, finding
     index = [raw["kind"] for raw in entries].index(kind)
     change(entries[index])
     assert finding in audit_findings(entries)[index + 1]
+
+
+@pytest.mark.requirement("E-13", "J-16")
+@pytest.mark.parametrize(
+    "false_count",
+    [
+        {"wrong": 1, "locked_seconds": 900},
+        {"wrong": 3, "locked_seconds": 0},
+        {"wrong": 3, "locked_seconds": 901},
+    ],
+)
+def test_an_attempt_while_locked_that_changes_the_lock_is_named(false_count):
+    entries = copy.deepcopy(honest_entries(type_wrong_pins))
+    index = [raw.get("record", {}).get("why") for raw in entries].index("locked")
+    (key,) = entries[index]["state"]
+    entries[index]["state"][key] = false_count
+    assert (
+        f"state.{key}: expected the count 3 and 1 to 900 seconds; found" in audit_findings(entries)[index + 1]
+    )
 
 
 @pytest.mark.requirement("E-13", "D-21")

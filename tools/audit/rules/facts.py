@@ -78,6 +78,8 @@ class Facts:
         """The time zone and gaming day that the last power-up recorded; None if it recorded none."""
         self.journal_tag = ""
         """The journal tag: the random last part of each id created in this journal, which identifies the journal."""
+        self.fingerprint = ""
+        """The fingerprint of the machine's public key, which the first entry states; empty if it states none."""
         self.serial = ""
         """The machine's serial number, from the first entry that contains it."""
         self.original_reservation_kinds: dict[str, str] = {}

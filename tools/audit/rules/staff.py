@@ -1,6 +1,6 @@
 """The audit rules for staff: the list of staff, signing in to the service menu, wrong PINs."""
 
-from typing import Final
+from typing import Any, Final
 
 from egm.kernel.events import State
 from egm.kernel.states import STATES_FOR_SERVICE_MENU, STATES_WITH_STAFF_AT_WORK, single_state
@@ -8,10 +8,11 @@ from egm.people import Permission
 from egm.people.person import STAFF_NUMBER_PATTERN
 from egm.staff import entries
 from egm.staff.entries import STAFF_ADDED, STAFF_PIN_CHANGED
+from egm.staff.keys import StaffKey, format_wrong_pins_key
 from tools.audit.rules.facts import is_first_enrolment_author
 from tools.audit.rules.parts import check_signed_in_to_menu, require, require_equal
 from tools.audit.rules.pattern import CheckContext, ObjectWithMembers, PatternMismatch, format_value
-from tools.audit.rules.rule import AuditRule
+from tools.audit.rules.rule import AuditRule, Check
 
 
 def _check_next_change(context: CheckContext) -> None:
@@ -80,6 +81,66 @@ def _check_author_of_change(context: CheckContext, *, is_added: bool) -> None:
                 f"record.person: {format_value(author)} lacks the permission {Permission.ENROL_STAFF}"
             )
 
+
+def _require_wrong_pins_keys_of(staff_number_field: str) -> Check:
+    """Return a check that the entry changes only the counts of wrong PINs of the staff number in a field of its record.
+
+    A staff number has two counts: for menus opened by a key switch, and for menus opened without one.
+    """
+
+    def check(context: CheckContext) -> None:
+        """Raise :class:`PatternMismatch`, naming the key, if the entry stores a count of another staff number."""
+        fingerprint, staff_number = context.facts.fingerprint, context.record[staff_number_field]
+        own_keys = {
+            format_wrong_pins_key(fingerprint, staff_number, is_opened_by_key=is_opened_by_key)
+            for is_opened_by_key in (True, False)
+        }
+        for key in context.entry.transaction.state:
+            if fingerprint and key not in own_keys:
+                raise PatternMismatch(f"state.{key}: it does not count the wrong PINs of {staff_number}")
+
+    return check
+
+
+def _read_wrong_pins(value: Any) -> tuple[int, int]:
+    """Return the stored count of wrong PINs, and for how many seconds the staff number is locked.
+
+    Both are 0 for None, and for the forms of earlier versions, which the machine ignores.
+    """
+    if type(value) is dict:
+        count, locked_seconds = value.get("wrong"), value.get("locked_seconds")
+        if type(count) is int and type(locked_seconds) is int:
+            return count, locked_seconds
+    return 0, 0
+
+
+def _compute_next_wrong_pin_count(context: CheckContext) -> int:
+    """Return the count of wrong PINs that the entry must record. After a lock, the count begins again."""
+    key = f"{StaffKey.WRONG_PINS}{context['bucket']}"
+    count_before, locked_seconds_before = _read_wrong_pins(context.stored_value_before(key))
+    return 1 if locked_seconds_before else count_before + 1
+
+
+def _check_lock_continues(context: CheckContext) -> None:
+    """Check an attempt to sign in with a locked staff number: the count stays, and the lock becomes no longer.
+
+    If only wrong PINs typed at terminals lock the number, the entry stores nothing.
+    """
+    for key in context.entry.transaction.state:
+        count_before, seconds_before = _read_wrong_pins(context.stored_value_before(key))
+        count_after, seconds_after = _read_wrong_pins(context.stored_value_after(key))
+        if count_after != count_before or not 0 < seconds_after <= seconds_before:
+            raise PatternMismatch(
+                f"state.{key}: expected the count {count_before} and 1 to {seconds_before} seconds; found "
+                f"{count_after} and {seconds_after}"
+            )
+
+
+#: A wrong PIN counts one more than those stored before, under the key of the typed staff number.
+_WRONG_PIN_CHECKS: Final = (
+    _require_wrong_pins_keys_of("person"),
+    require_equal("record.tries", lambda context: context["attempt_count"], _compute_next_wrong_pin_count),
+)
 
 RULES: Final = (
     *(
@@ -172,11 +233,13 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.SIGN_IN_WHILE_LOCKED,
         stored_after={"tries:{bucket}?": {"wrong": "$:count", "locked_seconds": "$:count"}},
+        extra_checks=(_require_wrong_pins_keys_of("person"), _check_lock_continues),
     ),
     AuditRule(
         entry_declaration=entries.SIGN_IN_REFUSED,
         record={"tries": "$attempt_count", "locked_seconds": 0},
         stored_after={"tries:{bucket}": {"wrong": "$attempt_count", "locked_seconds": 0}},
+        extra_checks=_WRONG_PIN_CHECKS,
     ),
     AuditRule(
         entry_declaration=entries.SIGN_IN_REFUSED_AT_TERMINAL,
@@ -187,12 +250,17 @@ RULES: Final = (
         entry_declaration=entries.SIGN_IN_LOCKED,
         record={"tries": "$attempt_count", "locked_seconds": "$locked_seconds:positive"},
         stored_after={"tries:{bucket}": {"wrong": "$attempt_count", "locked_seconds": "$locked_seconds"}},
+        extra_checks=_WRONG_PIN_CHECKS,
     ),
-    AuditRule(entry_declaration=entries.WRONG_PINS_CLEARED, stored_after={"tries:{bucket}": None}),
+    AuditRule(
+        entry_declaration=entries.WRONG_PINS_CLEARED,
+        stored_after={"tries:{bucket}": None},
+        extra_checks=(_require_wrong_pins_keys_of("person"),),
+    ),
     AuditRule(
         entry_declaration=entries.SIGN_IN_UNLOCKED,
         stored_after={"tries:{bucket}": None, "tries:{second_bucket}?": None},
         permission=Permission.ENROL_STAFF,
-        extra_checks=(check_signed_in_to_menu,),
+        extra_checks=(check_signed_in_to_menu, _require_wrong_pins_keys_of("whom")),
     ),
 )
