@@ -33,6 +33,11 @@ LEVELS = (
 ACK, MISS = "01", 49
 
 
+def list_findings(bodies):
+    """Return the texts of the audit's findings about a journal's entries."""
+    return [finding.text for finding in Auditor(GameFiles([GAME.parent])).audit_entries(bodies).findings]
+
+
 @pytest.fixture
 def make(tmp_path):
     opened = []
@@ -132,15 +137,14 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
     restarted.rig.close()
     with open_view(tmp_path) as journal_view:
         bodies = list(journal_view.iter_bodies())
-    assert Auditor(GameFiles([GAME.parent])).audit_entries(bodies).findings == []
+    assert list_findings(bodies) == []
     index = next(n for n, body in enumerate(bodies) if b'"progressive_win:' in body)
     entry = json.loads(bodies[index])
     entry["state"] = {
         key: value for key, value in entry["state"].items() if not key.startswith("progressive_win:")
     }
     bodies[index] = encode_canonical_json(entry)
-    findings = Auditor(GameFiles([GAME.parent])).audit_entries(bodies).findings
-    assert any("the wins in state for the host do not match" in finding.text for finding in findings)
+    assert any("the wins in state for the host do not match" in text for text in list_findings(bodies))
 
 
 @pytest.mark.sas(polls="1B", exceptions="51")
@@ -161,8 +165,11 @@ def test_the_hand_pay_of_a_broadcast_level_states_its_group_and_level_and_its_am
 @pytest.mark.not_audited
 @pytest.mark.sas(polls="85")
 @pytest.mark.requirement("F-14", "I-09")
-def test_the_hit_of_a_void_game_is_not_reported_to_the_host(make):
-    """The hit was not paid; if the host received it, it would reset its level for nothing."""
+def test_the_hit_of_a_void_game_is_not_reported_to_the_host(make, tmp_path):
+    """The hit was not paid; if the host received it, it would reset its level for nothing.
+
+    The audit reports a void game that leaves its hit to the host, or removes the hit of another game.
+    """
     bench = make(A, NO_LUCK, MISS, A, NO_LUCK, MISS)
     bench.rig.insert(2000)
     bench.send_long_poll(0x80, "02030000012345")
@@ -170,11 +177,23 @@ def test_the_hit_of_a_void_game_is_not_reported_to_the_host(make):
     bench.rig.report_shown()
     bench.send_long_poll(0x80, "02030000000500")
     bench.rig.play()
+    bench.rig.engine.handle(EventType.DOOR_OPENED, door="main")
     event = Event(EventType.REFUND_GAME, RulingForm(persons=("2", "5"), reason="it is stuck"))
     details = build_ruling_details(bench.rig.machine, event)
     void_game(bench.rig.machine, is_refunded=True, void_reason=VoidReason.DEFECT, **details)
     assert bench.rig.credit_cents == 2000 + 100 - 50 + 12345
     assert bench.read(0x85) == "02030000012345"
+    with open_view(tmp_path) as journal_view:
+        bodies = list(journal_view.iter_bodies())
+    assert not any("wins that state removes" in text for text in list_findings(bodies))
+    (index,) = (n for n, body in enumerate(bodies) if b'"kind":"game.void"' in body)
+    honest_entry = json.loads(bodies[index])
+    (void_win,) = (key for key in honest_entry["state"] if key.startswith("progressive_win:"))
+    paid_win = next(key for key in bench.rig.journal.states(ProgressiveKey.UNREAD_BROADCAST_WIN))
+    for false_wins in ({}, {paid_win: None}, {paid_win: None, void_win: None}):
+        state = {key: value for key, value in honest_entry["state"].items() if key != void_win} | false_wins
+        bodies[index] = encode_canonical_json(honest_entry | {"state": state})
+        assert any("wins that state removes" in text for text in list_findings(bodies))
     bench.poll_other_address()
     assert bench.read(0x85) == "00" * 7
 

@@ -102,6 +102,18 @@ def _check_claims_of_hits(context: CheckContext) -> None:
         )
 
 
+def _check_unread_wins_of_void_game(context: CheckContext) -> None:
+    """Check that the host can read no win of a void game, and still every other win of a level that it broadcasts."""
+    prefix, play_id = ProgressiveKey.UNREAD_BROADCAST_WIN.value, context["play"]
+    expected = sorted(key for key in context.ledger.state if key.startswith(prefix) and f".{play_id}." in key)
+    removed = sorted(key for key in context.entry.state if key.startswith(prefix))
+    if removed != expected:
+        raise PatternMismatch(
+            f"the wins that state removes for the host are not those of the void game: expected "
+            f"{format_value(expected)}, found {format_value(removed)}"
+        )
+
+
 def _iter_stored_records(
     context: CheckContext, record_class: type[RecordT], key_prefix: str
 ) -> Iterator[tuple[str, RecordT]]:
@@ -463,6 +475,7 @@ _GAME_RULES: Final = (
                 ),
             ),
             _require_closed_claims("void"),
+            _check_unread_wins_of_void_game,
             require(
                 lambda context: (
                     "record.persons: a ruling on a game needs at least two people, found "
