@@ -1,10 +1,11 @@
 """Falsify an honest journal by one change and sign it again with the machine's key.
 
 Each change is a *lie*. Any field of any entry may be altered or removed, alone or together with all fields of the same
-value. An entry may be removed, repeated, swapped with the one before it, or copied elsewhere. Entries of every kind are
-invented. Games are voided instead of ended, moved to another player position, or started while the machine is stopped.
-After the change, the chain, the checkpoints and all ids derived from an entry's number are made consistent again, so
-only a contradiction between entries can reveal a lie.
+value. A value may be stored under another key, or deleted by an entry that does not concern it. An entry may be
+removed, repeated, swapped with the one before it, or copied elsewhere. Entries of every kind are invented. Games are
+voided instead of ended, moved to another player position, or started while the machine is stopped. After the change,
+the chain, the checkpoints and all ids derived from an entry's number are made consistent again, so only a contradiction
+between entries can reveal a lie.
 """
 
 import hashlib
@@ -172,6 +173,8 @@ class JournalFalsifier:
                     self._void_ended_game,
                     self._open_door_around_entry,
                     self._move_game_to_other_seat,
+                    self._store_under_other_key,
+                    self._delete_other_value,
                 ),
             )
             falsification = (
@@ -193,8 +196,7 @@ class JournalFalsifier:
             _set_value(entry_json, path, replacement)
         if entry_json == self._entries[index]:
             return None
-        lie = Falsification(index + 1, self._entries[index]["kind"], path, description)
-        return lie, [*self._entries[:index], entry_json, *self._entries[index + 1 :]]
+        return self._replace_entry(index, entry_json, path, description)
 
     def _falsify_equal_fields(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         """Replace one value of an entry wherever it occurs, in this entry or in all related entries."""
@@ -263,6 +265,38 @@ class JournalFalsifier:
             case _:
                 replacement = random_source.choice((None, 1, "x"))
         return f"{value!r} changed to {replacement!r}"[:100], replacement
+
+    # ------------------------------------------------------------------ a storage key
+    def _store_under_other_key(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
+        """Return a journal in which an entry stores a value under a storage key with another last part."""
+        entry_json = json.loads(json.dumps(self._entries[index]))
+        keys = [key for key in entry_json.get("state", {}) if ":" in key]
+        if not keys:
+            return None
+        key = self._random_source.choice(keys)
+        prefix, _, last_part = key.rpartition(":")
+        other_key = f"{prefix}:{_alter_character(last_part or 'x', self._random_source)}"
+        if other_key in entry_json["state"]:
+            return None
+        entry_json["state"][other_key] = entry_json["state"].pop(key)
+        return self._replace_entry(index, entry_json, ("state", key), f"stored under {other_key}")
+
+    def _delete_other_value(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
+        """Return a journal in which an entry also deletes a stored value that the honest entry leaves as it is."""
+        entry_json = json.loads(json.dumps(self._entries[index]))
+        stored_keys = self._read_ledger_before(index)[0].state.keys() - entry_json.get("state", {}).keys()
+        if not stored_keys:
+            return None
+        key = self._random_source.choice(sorted(stored_keys))
+        entry_json.setdefault("state", {})[key] = None
+        return self._replace_entry(index, entry_json, ("state", key), "deleted too")
+
+    def _replace_entry(
+        self, index: int, entry_json: RawEntry, path: FieldPath, description: str
+    ) -> tuple[Falsification, list[RawEntry]]:
+        """Return the lie with this description, and the journal with ``entry_json`` instead of an honest entry."""
+        lie = Falsification(index + 1, self._entries[index]["kind"], path, description)
+        return lie, [*self._entries[:index], entry_json, *self._entries[index + 1 :]]
 
     # ------------------------------------------------------------------ a whole entry
     def _falsify_entry(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:

@@ -35,8 +35,8 @@ def test_the_liars_command_lies_about_every_given_export(tmp_path):
         folder = tmp_path / str(positions)
         folder.mkdir()
         files.append(str(export_positions(folder, positions)))
-    result = CliRunner().invoke(command, ["--lies", "40", "--json", "--journals", *files])
+    result = CliRunner().invoke(command, ["--lies", "100", "--json", "--journals", *files])
     assert result.exit_code == 0, result.output
     score = json.loads(result.stdout)
-    assert (score["lies"], score["undetected"]) == (40, [])
+    assert (score["lies"], score["undetected"]) == (100, [])
     assert "position" in score["by_what_they_touch"]
