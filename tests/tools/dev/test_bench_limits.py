@@ -89,8 +89,8 @@ def test_a_bench_of_complete_areas_exits_with_success(monkeypatch):
     assert CliRunner().invoke(main, []).exit_code == 0
 
 
-#: How much an area measures here if it takes that as parameters of ``figures``.
-FEWER = {"bench_audit": {"game_count": 200, "rounds": 1}}
+#: How much an area measures here if it takes that as parameters of ``measure_figures``.
+FEWER = {"bench_audit": {"game_count": 200, "measurement_count": 1}}
 
 
 @pytest.mark.slow
