@@ -102,7 +102,7 @@ VALUES = {
     EventType.SELECT_LANGUAGE: {"value": "fr"},
     EventType.CHOOSE: {"value": 0},
     EventType.TICKET_ESCROWED: {"escrow": 1, "digits": "910000000000000000"},
-    EventType.COINS_IN: {"coins": ((100, True),), "event_position": 3},
+    EventType.COINS_IN: {"coins": ((100, True),), "exchange_progress": 3},
     EventType.TICKET_PRINT_FAILED: {"why": "test"},
     EventType.NO_PAYOUT_DEVICE: {"why": "test"},
     EventType.GENERATOR_FAILED: {"detail": "test"},
