@@ -11,7 +11,7 @@ from egm.devices.cctalk.hopper import CctalkHopperDriver
 from egm.devices.interface import Barcode, MoneyDevices, PaperReturned, PrintState, ReturnReason
 from egm.devices.ledgers import PayoutRecord
 from egm.devices.line import LineSettings, SerialLine
-from egm.host.transfer_port import HostTransferInterface
+from egm.host.transfer_interface import HostTransferInterface
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.money.host_money import HostMoney
