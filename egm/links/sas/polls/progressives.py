@@ -54,16 +54,16 @@ def _store_amounts(host: SasHost, request: LongPoll, group_number: int, level_by
     row_size_bytes = 1 + AMOUNT_SIZE_BYTES
     if not group_number or not level_bytes or len(level_bytes) % row_size_bytes:
         raise MalformedPollError(request, "expected a group above 0 and complete levels")
-    cents_by_level = {
+    cents_by_level_number = {
         level_bytes[offset]: decode_bcd(request, level_bytes[offset + 1 : offset + row_size_bytes])
         for offset in range(0, len(level_bytes), row_size_bytes)
     }
-    if any(not 1 <= level <= _LEVEL_NUMBER_MAX for level in cents_by_level):
+    if any(not 1 <= level <= _LEVEL_NUMBER_MAX for level in cents_by_level_number):
         raise MalformedPollError(request, f"a level is outside 1 to {_LEVEL_NUMBER_MAX}")
     broadcasts = host.machine.component(LevelAmountSources).broadcasts
     if broadcasts is None:
         return None
-    broadcasts.store_broadcast(group_number, cents_by_level)
+    broadcasts.store_broadcast(group_number, cents_by_level_number)
     return ACK
 
 
