@@ -76,7 +76,7 @@ from egm.play.stored_prizes import build_prize_computer_with_cache
 from egm.private_files import require_private_files
 from egm.profiles import load_profile
 from egm.progressive.enrolment_data import STICK_PATH, EnrolmentStick
-from egm.progressive.enrolment_page import record_certificate_at_start
+from egm.progressive.enrolment_page import reconcile_certificate_at_start
 from egm.progressive.game_levels import open_levels
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.progressive.pools import combine_pools
@@ -203,7 +203,7 @@ class MachineProcess:
             self._create_machines_and_positions(journal, ticket_store, ledger_error)
             check_cabinet_file_signature(self._first_machine, self._cabinet_file, self._state_folder.root)
             certificate_folder = LinkCertificateFolder.for_state_folder(self._state_folder.root)
-            record_certificate_at_start(
+            reconcile_certificate_at_start(
                 self._first_machine,
                 certificate_folder,
                 EnrolmentStick(self._usb_stick_path),

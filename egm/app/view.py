@@ -199,7 +199,7 @@ def _find_host_lock(machine: PositionMachine) -> HostLock | None:
     if transfer_lock is None or not transfer_lock.is_granted:
         return None
     remaining_time = timedelta(
-        microseconds=max(0, transfer_lock.until_ns - machine.clock.monotonic_ns()) // 1000
+        microseconds=max(0, transfer_lock.end_ns - machine.clock.monotonic_ns()) // 1000
     )
     lock_end = (machine.timekeeper.now() + remaining_time).isoformat(timespec="seconds")
     return HostLock(

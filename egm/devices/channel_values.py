@@ -2,8 +2,8 @@
 
 A channel is an acceptor's number for one kind of coin or note. With every protocol that supports it, each channel is
 queried. If one accepts another value, another currency or nothing, no money is accepted at all, because the machine
-would create or lose money. If an acceptor does not report a channel's value, a fault says so, and the cabinet file's
-value is used.
+would credit more or less than it received. If an acceptor does not report a channel's value, a fault says so, and the
+cabinet file's value is used.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from egm.devices.interface import FaultCode
 DOLLAR_CURRENCIES: Final = frozenset({"USD", "CAD"})
 #: Faults that the comparison of channel values raises.
 CHANNEL_VALUE_FAULTS: Final = (FaultCode.WRONG_CHANNEL_VALUES, FaultCode.CHANNEL_VALUES_UNKNOWN)
-#: Not a country: ccTalk's code for a token.
+#: The code that ccTalk uses for tokens in place of a country.
 _TOKENS_COUNTRY_CODE: Final = "TK"
 
 

@@ -30,13 +30,13 @@ DecodedT = TypeVar("DecodedT")
 #: Delay before a missing port is tried again: hot-plugging is detected within this time.
 PORT_REOPEN_SECONDS = 0.5
 #: A device is lost after this many consecutive queries without a reply, but not before
-#: :attr:`SECONDS_WITHOUT_REPLY_UNTIL_LOST`.
+#: :data:`SECONDS_WITHOUT_REPLY_UNTIL_LOST`.
 UNANSWERED_QUERIES_UNTIL_LOST = 5
-#: Least time without a reply after which a device is lost; only the time that the driver itself waited counts.
+#: A device is lost only after this time without a reply; only the time that the driver itself waited counts.
 SECONDS_WITHOUT_REPLY_UNTIL_LOST = 1.5
-#: How long a money order may make no progress before the driver ends it.
+#: How long an order about money (a stacking, a payout or a ticket) may make no progress before the driver ends it.
 STALLED_MONEY_ORDER_SECONDS_MAX = 60.0
-#: The longest turn of a driver's loop: any excess is time in which this process was not scheduled.
+#: The longest turn of a driver's loop: any longer time is one in which this process was not scheduled.
 _LOOP_TURN_SECONDS_MAX = 5.0
 
 
@@ -44,9 +44,9 @@ _LOOP_TURN_SECONDS_MAX = 5.0
 class ExchangeCounts:
     """Counts of a device's replies and missing replies since the machine started, for monitoring."""
 
-    answered_queries: int = 0
-    unanswered_queries: int = 0
-    invalid_messages: int = 0
+    answered_query_count: int = 0
+    unanswered_query_count: int = 0
+    invalid_message_count: int = 0
     """The number of times that bytes from the device were not a valid message."""
     total_reply_seconds: float = 0.0
     """The sum of the times from each query to its reply, in seconds."""
@@ -200,7 +200,7 @@ class LineDriver(ABC, Generic[MessageT]):
         while True:
             messages = self._filter_messages(self._reader.feed(await self._line.read(seconds_left)))
             if messages:
-                self.exchange_counts.answered_queries += 1
+                self.exchange_counts.answered_query_count += 1
                 self._handle_reply()
                 return messages
             if not seconds_left:
@@ -230,7 +230,7 @@ class LineDriver(ABC, Generic[MessageT]):
 
     def _report_invalid_bytes(self, error: ProtocolError) -> None:
         """Count bytes of the device that are no valid message, and report why."""
-        self.exchange_counts.invalid_messages += 1
+        self.exchange_counts.invalid_message_count += 1
         self._emit(InvalidBytesReceived(device=self._name, text=str(error)))
 
     def _decode_or_count_invalid(
@@ -238,12 +238,12 @@ class LineDriver(ABC, Generic[MessageT]):
     ) -> DecodedT | None:
         """Return ``message`` as ``decode`` decodes it; if it cannot be decoded, count it as invalid and return None."""
         try:
-            report = decode(message)
+            decoded_message = decode(message)
         except ProtocolError as error:
             self._count_invalid_message(error)
             return None
         self._handle_valid_message()
-        return report
+        return decoded_message
 
     def _count_invalid_message(self, error: ProtocolError) -> None:
         """Count a complete message that cannot be decoded.
@@ -270,7 +270,7 @@ class LineDriver(ABC, Generic[MessageT]):
         """
         if not self._unanswered_query_count:
             self._undecodable_count = 0
-            self._report_line_up()
+            self._report_line_restored()
 
     async def _pause_until_next_poll(self) -> None:
         """Wait for the next cycle; a new command ends the wait."""
@@ -293,9 +293,9 @@ class LineDriver(ABC, Generic[MessageT]):
         """
         self._unanswered_query_count = 0
         if not self._undecodable_count:
-            self._report_line_up()
+            self._report_line_restored()
 
-    def _report_line_up(self) -> None:
+    def _report_line_restored(self) -> None:
         """Report that the device replies, unless that has been reported already."""
         if self._is_replying is not True:
             self._is_replying = True
@@ -306,7 +306,7 @@ class LineDriver(ABC, Generic[MessageT]):
 
         After several in a row, over some time, report the device as lost and reset the session.
         """
-        self.exchange_counts.unanswered_queries += 1
+        self.exchange_counts.unanswered_query_count += 1
         now = asyncio.get_running_loop().time()
         if self._unanswered_query_count == 0:
             self._unanswered_seconds, self._unanswered_counted_at = 0.0, now - self.reply_seconds

@@ -20,7 +20,7 @@ record              the acceptor reports                           therefore
 ==================  =============================================  ======================================
 none                escrow                                         a new paper: decide
 none                stacked                                        contradiction: no stack was ordered;
-                                                                   no credit, an attendant checks
+                                                                   no credit, a disputed amount
 ORDERED             the same paper in escrow, in a new session     the order never arrived: closed without
                                                                    credit, decide again
 ORDERED             stacked (or: powered up, paper past return)    not yet credited: credit
@@ -29,8 +29,8 @@ ORDERED             path clear, after it reported returning        it never reac
 ORDERED, and no     path clear                                     it never reached the box: closed
 stack command sent                                                 without credit
 since the start
-ORDERED             path clear, without any report of the result   disputed: closed without credit, and a
-                                                                   person decides the amount
+ORDERED             path clear, without any report of the result   disputed: closed without credit, and
+                                                                   staff decide the amount
 CREDITED            stacked (or powered up, paper past return)     a repeat: acknowledge, no credit
 CREDITED            path clear                                     acknowledged: record closed
 ==================  =============================================  ======================================
@@ -39,7 +39,7 @@ The rule is correct because the line delivers in order, an acceptor handles one 
 repeats "stacked" until that is acknowledged, and only this machine orders it to stack. A report that the paper is
 being returned is stored in the record, so that it survives a restart. If storing the record takes longer than the
 acceptor keeps a paper in escrow, no stack command is sent, and the acceptor returns the paper. If an acceptor reports a
-clear path and has never reported whether the paper went into the box or back out, a person decides the amount. This
+clear path and has never reported whether the paper went into the box or back out, staff decide the amount. This
 holds for every protocol.
 """
 
@@ -81,9 +81,10 @@ class EscrowRules:
 
     @property
     def exchange_progress(self) -> int | None:
-        """Return how far the driver has read its protocol's exchange, as stored in the open stacking record.
+        """Return up to which of the acceptor's messages the driver has read, as stored in the open stacking record.
 
-        It is for example the number of the last event, in the driver's own encoding. None without an open record.
+        The value is in the driver's own encoding, for example the number of the last event. None without an open
+        record.
         """
         record = self._ledger.find_open()
         return None if record is None else record.exchange_progress
@@ -133,7 +134,7 @@ class EscrowRules:
         self._ledger.open_disputed_amount_of_unordered_paper(reason, amount_max_cents)
 
     def close_lost_paper_as_disputed(self, reason: str) -> None:
-        """Close an ordered stacking whose result was not reported in time; a person decides the amount."""
+        """Close an ordered stacking whose result was not reported in time; staff decide the amount."""
         self._ledger.close_lost_paper_as_disputed(reason)
 
     def handle_clear_path(
@@ -158,7 +159,7 @@ class EscrowRules:
         return EscrowVerdict.DISPUTED
 
     def record_exchange_progress(self, progress: int) -> None:
-        """Store in the open stacking record how far the driver has read its protocol's exchange.
+        """Store in the open stacking record up to which of the acceptor's messages the driver has read.
 
         Do nothing without an open record or a change.
         """

@@ -2,8 +2,8 @@
 
 A codec supplies a *cutter*: a function that is given the bytes received (at least one). It returns a :class:`FrameCut`,
 which says how many of the first bytes are a message or, with a :class:`ProtocolError`, are refused. It returns None if
-more bytes are needed. :class:`FrameReader` calls it until nothing is left to cut. However the bytes are split, each one
-ends in a message or an error, or waits for more; nothing raises.
+more bytes are needed. :class:`FrameReader` calls it until nothing is left to cut. However the stream is split into
+reads, every byte becomes part of a message or of an error, or waits for more bytes. No exception is raised.
 """
 
 from collections.abc import Callable
@@ -73,9 +73,9 @@ class FrameReader(Generic[FrameT]):
 
 
 def skip_to_start_byte(buffer: bytes, start_byte: int, protocol: str) -> FrameCut[Any] | None:
-    """Refuse all bytes before the first ``start_byte`` byte.
+    """Return a cut that refuses all bytes before the first ``start_byte`` byte.
 
-    Return None if ``buffer`` begins with it, so that nothing is to be refused.
+    Return None if ``buffer`` begins with that byte, so that nothing is to be refused.
     """
     if buffer[0] == start_byte:
         return None

@@ -122,7 +122,7 @@ class InvalidBytesReceived(DeviceEvent):
 # ---------------------------------------------------------------- bill acceptor
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptorReadiness(DeviceEvent):
-    """The acceptor has started (``is_accepting``) or stopped accepting items, as the machine requested."""
+    """The acceptor has started (``is_accepting``) or stopped accepting bills and tickets, as the machine requested."""
 
     is_accepting: bool
 
@@ -131,8 +131,8 @@ class AcceptorReadiness(DeviceEvent):
 class PaperInEscrow(DeviceEvent):
     """A bill or ticket waits in escrow.
 
-    The machine replies by calling ``stack``, ``hold_in_escrow`` or ``return_paper`` with ``escrow_number``, the
-    item's escrow number.
+    The machine replies by calling ``stack``, ``hold_in_escrow`` or ``return_paper`` with the paper's
+    ``escrow_number``.
     """
 
     escrow_number: int
@@ -349,16 +349,16 @@ class BillAcceptor(Device, Protocol):
         """Accept notes of these values, as far as the acceptor has codes for them; tickets if ``accepts_tickets``."""
 
     def disable(self) -> None:
-        """Accept no more bills or tickets. An item already in escrow still waits for the machine's decision."""
+        """Accept no more bills or tickets. A paper already in escrow still waits for the machine's decision."""
 
     def stack(self, escrow_number: int) -> None:
-        """Order the acceptor to stack item number ``escrow_number``; do nothing if that item has left escrow."""
+        """Order the acceptor to stack paper number ``escrow_number``; do nothing if that paper has left escrow."""
 
     def return_paper(self, escrow_number: int) -> None:
-        """Order the acceptor to return item number ``escrow_number``; do nothing if that item has left escrow."""
+        """Order the acceptor to return paper number ``escrow_number``; do nothing if that paper has left escrow."""
 
     def hold_in_escrow(self, escrow_number: int) -> None:
-        """Keep item number ``escrow_number`` in escrow until ``stack`` or ``return_paper`` decides about it.
+        """Keep paper number ``escrow_number`` in escrow until ``stack`` or ``return_paper`` decides about it.
 
         A machine calls this while it queries a host about a ticket.
         """

@@ -33,8 +33,9 @@ class EscrowPhase(StrEnum):
 class EscrowRecord:
     """The record of a bill or ticket whose stacking is not finished.
 
-    ``exchange_progress`` says how far the driver has read its protocol's exchange, such as the last event; after a
-    restart it continues from there. ``is_returning``: the acceptor has reported that it returns the paper.
+    ``exchange_progress`` says up to which of the acceptor's messages the driver has read, for example the number of the
+    last event; after a restart it continues from there. ``is_returning``: the acceptor has reported that it returns the
+    paper.
     """
 
     content: PaperContent
@@ -77,26 +78,26 @@ class EscrowLedger(Protocol):
         """Store in the open stacking record whether the acceptor reports that the paper moves back to the player."""
 
     def record_exchange_progress(self, progress: int) -> None:
-        """Store in the open stacking record how far the driver has read its protocol's exchange.
+        """Store in the open stacking record up to which of the acceptor's messages the driver has read.
 
-        ``progress`` is in the driver's own encoding; it is for example the number of the last event.
+        ``progress`` is in the driver's own encoding, for example the number of the last event.
         """
 
 
 # ---------------------------------------------------------------- coins
 class CoinLedger(Protocol):
-    """Durable record of the last event of a coin acceptor that is credited; coins have no escrow."""
+    """Durable record of how far a coin acceptor's events are credited; coins have no escrow."""
 
-    def find_last_event_position(self) -> int | None:
-        """Return the position of the last credited event, in the driver's own encoding; None before the first."""
+    def find_exchange_progress(self) -> int | None:
+        """Return up to which event coins are credited, in the driver's own encoding; None before the first event."""
 
     def credit_coins_in(
         self,
         coins: tuple[tuple[int, bool], ...],
-        event_position: int,
+        exchange_progress: int,
         disputed: "DisputedCoins | None" = None,
     ) -> None:
-        """Credit coins and store the new event position, in one transaction.
+        """Credit coins and store the new exchange progress, in one transaction.
 
         Each coin is a pair: its amount in minor units, and whether it fell into the hopper. With ``disputed``, a
         disputed amount is opened in the same transaction.
@@ -186,7 +187,7 @@ class PrintLedger(Protocol):
         """Return the ticket being printed (PENDING, PRINTING or BARCODE_DONE), also after a restart, or None."""
 
     def open_print_job(self, job: TicketJob) -> None:
-        """Record a ticket's print order, in state PENDING, before it is sent to the printer."""
+        """Record a print job, in state PENDING, before it is sent to the printer."""
 
     def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:
         """Record the next state of the ticket being printed.

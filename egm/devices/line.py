@@ -130,7 +130,7 @@ class SerialLine:
             handle.close()
 
     def write(self, data: bytes) -> None:
-        """Send all of ``data``. Raises :class:`LineLostError` if the line is gone or accepts no more."""
+        """Send all of ``data``. Raises :class:`LineLostError` if the line is lost or accepts no more bytes."""
         try:
             written_count = os.write(self._get_fileno(), data)
         except OSError as error:
@@ -142,7 +142,7 @@ class SerialLine:
     async def read(self, seconds: float) -> bytes:
         """Return the bytes that have arrived, waiting at most ``seconds`` for the first; empty if none came.
 
-        Raises :class:`LineLostError` if the line is gone.
+        Raises :class:`LineLostError` if the line is lost.
         """
         self._get_fileno()
         if not self._received_bytes and self._lost_reason is None:

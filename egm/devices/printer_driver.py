@@ -7,9 +7,9 @@ be redeemed.
 
 A print command is sent once and never repeated. A printer that loses power also loses its report that a bar code was
 printed, so the absence of that report proves nothing after a power loss. FAILED is recorded only if all of these hold:
-this run of the machine gave the order; the printer has answered every query since; no ticket is in its path, unless a
-fault explains that. In every other case somebody may hold a complete ticket: the ticket is DISPUTED, and a person
-decides. States change only on two equal replies in a row, because printers' replies have no checksum.
+this run of the machine sent the print command; the printer has replied to every query since; no ticket is in its path,
+unless a fault explains that. In every other case somebody may hold a complete ticket: the ticket is DISPUTED, and staff
+decide. States change only on two equal replies in a row, because printers' replies have no checksum.
 
 A PENDING ticket waits for faults that stop printing, at most :data:`PENDING_JOB_SECONDS_MAX`; after that it has FAILED
 and the machine pays in another way. A printer that stays busy with a ticket for
@@ -67,9 +67,9 @@ class PrinterDriver(LineDriver[MessageT]):
     ) -> None:
         super().__init__(name, line, sink, cutter, protocol)
         self._ledger = ledger
-        # since the open ticket entered its current state, or since this run first saw it
+        # since the open print job entered its current state, or since this run first saw it
         self._order_timer = OrderTimer()
-        # Time of the last of the uninterrupted replies since the print order; None after an interruption.
+        # Time of the last of the uninterrupted replies since the print command; None after an interruption.
         self._last_uninterrupted_reply_at: float | None = None
 
     # ------------------------------------------------------------ implemented per protocol
@@ -106,7 +106,7 @@ class PrinterDriver(LineDriver[MessageT]):
         """Do nothing: nothing is known of the printer beyond its status, which every cycle queries."""
 
     async def _run_cycle(self) -> None:
-        """Run one cycle: query the printer's status twice and, if both agree, advance the open print order."""
+        """Run one cycle: query the printer's status twice and, if both agree, advance the open print job."""
         first_status = await self._query_status()
         status = None if first_status is None else await self._query_status()
         self._update_uninterrupted_replies(has_replied=status is not None)
@@ -119,24 +119,24 @@ class PrinterDriver(LineDriver[MessageT]):
             status = None
         record = self._ledger.find_open()
         if record is not None and status is not None:
-            await self._advance_order(record, status)
+            await self._advance_print_job(record, status)
         elif record is not None:
             self._handle_unknown_status(record)
         self.poll_seconds = _IDLE_POLL_SECONDS if record is None else _POLL_SECONDS_WHILE_PRINTING
         await self._pause_until_next_poll()
 
     def _update_uninterrupted_replies(self, *, has_replied: bool) -> None:
-        """Record whether the printer has replied without a gap since the print order.
+        """Record whether the printer has replied without a gap since the print command.
 
         ``has_replied``: it has replied now. A gap long enough for a restart of the printer ends the series until the
-        next print order.
+        next print command.
         """
         now = asyncio.get_running_loop().time()
         last_reply_at = self._last_uninterrupted_reply_at
-        is_unbroken = (
+        is_uninterrupted = (
             has_replied and last_reply_at is not None and now - last_reply_at <= _PRINTER_RESTART_SECONDS_MIN
         )
-        self._last_uninterrupted_reply_at = now if is_unbroken else None
+        self._last_uninterrupted_reply_at = now if is_uninterrupted else None
 
     def _handle_missing_line(self) -> None:
         """Treat the status of the ticket being printed as unknown, because the printer's line cannot be opened."""
@@ -156,18 +156,18 @@ class PrinterDriver(LineDriver[MessageT]):
 
         A ticket in state PRINTING is closed as DISPUTED, because it may have been printed.
         """
-        limit_and_end_state_by_state = {
+        timeout_rule_by_state = {
             PrintState.PENDING: (PENDING_JOB_SECONDS_MAX, PrintState.FAILED),
             PrintState.PRINTING: (PRINTER_NO_REPLY_SECONDS_MAX, PrintState.DISPUTED),
         }
-        if record.state not in limit_and_end_state_by_state:
+        if record.state not in timeout_rule_by_state:
             return
-        seconds_max, state = limit_and_end_state_by_state[record.state]
+        seconds_max, end_state = timeout_rule_by_state[record.state]
         if self._order_timer.add_elapsed() > seconds_max:
-            self._record_state(record, state, "the printer does not answer")
+            self._record_state(record, end_state, "the printer does not answer")
 
-    async def _advance_order(self, record: PrintRecord, status: PrinterStatus) -> None:
-        """Advance the open print order by one step, according to its state and the printer's status."""
+    async def _advance_print_job(self, record: PrintRecord, status: PrinterStatus) -> None:
+        """Advance the open print job by one step, according to its state and the printer's status."""
         match record.state:
             case PrintState.PENDING:
                 await self._handle_pending_ticket(record, status)

@@ -37,10 +37,10 @@ class PrinterTwin(Twin[MessageT]):
         self._is_chassis_open = False
         self._has_failed = False
         self._should_hold_tickets = False
-        self._should_forget_barcode = False
+        self._should_omit_barcode_report = False
         #: The ticket being printed, until it is in the list of printed tickets.
         self._unlisted_ticket: dict[str, object] = {}
-        self.paper_tickets = 200
+        self.paper_ticket_count = 200
         self.printed_tickets: list[dict[str, object]] = []
 
     def _build_status(self) -> PrinterStatus:
@@ -49,8 +49,8 @@ class PrinterTwin(Twin[MessageT]):
             is_busy=self._is_busy,
             ticket_in_path=self._is_ticket_in_path,
             barcode_done=self._is_barcode_done,
-            paper_out=self.paper_tickets == 0,
-            paper_low=self.paper_tickets < 20,
+            paper_out=self.paper_ticket_count == 0,
+            paper_low=self.paper_ticket_count < 20,
             jam=self._is_jammed,
             head_up=self._is_head_up,
             chassis_open=self._is_chassis_open,
@@ -68,11 +68,11 @@ class PrinterTwin(Twin[MessageT]):
         self._is_barcode_done = False
         self._is_busy = True
         self._unlisted_ticket = {"lines": list(lines), "barcode": barcode}
-        self.paper_tickets -= 1
+        self.paper_ticket_count -= 1
         self._schedule_step(BARCODE_PRINT_SECONDS, self._print_barcode)
 
     def _print_barcode(self) -> None:
-        """Print the ticket's bar code completely, or only partly if a jam was ordered, and list the ticket."""
+        """Print the ticket's bar code completely, or only partly if a jam was requested, and list the ticket."""
         ticket, self._unlisted_ticket = self._unlisted_ticket, {}
         if self._should_jam_next:
             self._should_jam_next = False
@@ -80,8 +80,8 @@ class PrinterTwin(Twin[MessageT]):
             self._is_ticket_in_path = True
             self.printed_tickets.append({**ticket, "barcode_complete": False})
             return
-        self._is_barcode_done = not self._should_forget_barcode
-        self._should_forget_barcode = False
+        self._is_barcode_done = not self._should_omit_barcode_report
+        self._should_omit_barcode_report = False
         self._is_ticket_in_path = True
         self.printed_tickets.append({**ticket, "barcode_complete": True})
         self._schedule_step(_PRINT_SECONDS_AFTER_BARCODE, self._finish_printing)
@@ -113,14 +113,14 @@ class PrinterTwin(Twin[MessageT]):
     def export_retained_state(self) -> dict[str, object]:
         """Return what the printer retains without power: the paper, and the last tickets that came out."""
         return {
-            "paper_tickets": self.paper_tickets,
+            "paper_tickets": self.paper_ticket_count,
             "in_path": self._is_ticket_in_path or self._is_busy,
             "printed": self.printed_tickets[-_STORED_TICKETS_MAX:],
         }
 
     def restore_retained_state(self, retained_state: Mapping[str, Any]) -> None:
         """Restore the printer's state that :meth:`export_retained_state` returned."""
-        self.paper_tickets, self._is_ticket_in_path = (
+        self.paper_ticket_count, self._is_ticket_in_path = (
             retained_state["paper_tickets"],
             retained_state["in_path"],
         )
@@ -145,7 +145,7 @@ class PrinterTwin(Twin[MessageT]):
             "chassis": self._set_chassis,
             "fail": self._break_electronics,
             "lie": self._report_false_barcode,
-            "forget": self._forget_barcode,
+            "forget": self._omit_next_barcode_report,
         }
 
     def _take_ticket_from_bezel(self) -> str:
@@ -176,8 +176,8 @@ class PrinterTwin(Twin[MessageT]):
 
     def _set_paper(self, *, tickets: int) -> str:
         """Set the number of tickets left in the stack (``tickets``)."""
-        self.paper_tickets = tickets
-        return f"{self.paper_tickets} tickets left"
+        self.paper_ticket_count = tickets
+        return f"{self.paper_ticket_count} tickets left"
 
     def _set_print_head(self, *, up: bool) -> str:
         """Raise or lower the print head (``up``)."""
@@ -199,9 +199,9 @@ class PrinterTwin(Twin[MessageT]):
         self._is_barcode_done = True
         return "a false bar code was reported"
 
-    def _forget_barcode(self) -> str:
-        """Simulate a defect: print the next ticket completely without reporting it."""
-        self._should_forget_barcode = True
+    def _omit_next_barcode_report(self) -> str:
+        """Simulate a defect: print the next ticket completely without reporting its bar code."""
+        self._should_omit_barcode_report = True
         return "the next ticket will not be reported"
 
     def describe_state(self) -> dict[str, Any]:
@@ -213,6 +213,6 @@ class PrinterTwin(Twin[MessageT]):
         return {
             "status": status.printing_obstacle or ("printing" if self._is_busy else "idle"),
             "ticket_in_path": self._is_ticket_in_path,
-            "paper_tickets": self.paper_tickets,
+            "paper_tickets": self.paper_ticket_count,
             "printed": list(self.printed_tickets),
         }

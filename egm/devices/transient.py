@@ -21,16 +21,16 @@ from egm.devices.ledgers import (
 class TransientEscrowLedger:
     """In-memory ledger of a bill acceptor's stackings.
 
-    ``credited_items`` are the credited items in order, ``void_reasons`` the reasons why items were voided or disputed,
-    ``disputed_items`` the items whose whereabouts are unknown, and ``unordered_stackings_cents`` the values of items
-    stacked without an order.
+    ``credited_papers`` are the credited bills and tickets in order, ``void_reasons`` the reasons why some were voided
+    or disputed, ``disputed_papers`` those whose whereabouts are unknown, and ``unordered_stackings_cents`` the values
+    of those stacked without an order.
     """
 
     def __init__(self) -> None:
         self._record: EscrowRecord | None = None
-        self.credited_items: list[PaperContent] = []
+        self.credited_papers: list[PaperContent] = []
         self.void_reasons: list[str] = []
-        self.disputed_items: list[PaperContent] = []
+        self.disputed_papers: list[PaperContent] = []
         self.unordered_stackings_cents: list[int] = []
 
     def find_open(self) -> EscrowRecord | None:
@@ -44,11 +44,11 @@ class TransientEscrowLedger:
         return self._record
 
     def has_disputed_paper(self) -> bool:
-        """Return whether an item was disputed. It stays so, because without a machine nobody can rule on it."""
-        return bool(self.disputed_items or self.unordered_stackings_cents)
+        """Return whether a paper was disputed. It stays so, because without a machine nobody can rule on it."""
+        return bool(self.disputed_papers or self.unordered_stackings_cents)
 
     def can_order_stacking(self) -> bool:
-        """Return True: without a machine, nothing forbids the stacking of an item."""
+        """Return True: without a machine, nothing forbids the stacking of a paper."""
         return True
 
     def reserve_credit_before_stacking(self, content: PaperContent, exchange_progress: int) -> None:
@@ -62,9 +62,9 @@ class TransientEscrowLedger:
         )
 
     def credit_stacked_paper(self) -> None:
-        """Credit the item being stacked, and set phase CREDITED. Raises LedgerOrderError unless it is ORDERED."""
+        """Credit the paper being stacked, and set phase CREDITED. Raises LedgerOrderError unless it is ORDERED."""
         record = self._require_record(EscrowPhase.ORDERED)
-        self.credited_items.append(record.content)
+        self.credited_papers.append(record.content)
         self._record = replace(record, phase=EscrowPhase.CREDITED)
 
     def close_confirmed_paper(self) -> None:
@@ -85,21 +85,21 @@ class TransientEscrowLedger:
         self.void_reasons.append(reason)
 
     def close_lost_paper_as_disputed(self, reason: str) -> None:
-        """Close the record of the ordered item as disputed. Raises LedgerOrderError if none is ordered."""
-        self.disputed_items.append(self._require_record(EscrowPhase.ORDERED).content)
+        """Close the record of the ordered paper as disputed. Raises LedgerOrderError if none is ordered."""
+        self.disputed_papers.append(self._require_record(EscrowPhase.ORDERED).content)
         self._record = None
         self.void_reasons.append(reason)
 
     def open_disputed_amount_of_unordered_paper(self, reason: str, amount_max_cents: int) -> None:  # noqa: ARG002 (real ledgers use it)
-        """Record that the acceptor stacked an item, worth ``amount_max_cents`` at most, without an order."""
+        """Record that the acceptor stacked a paper, worth ``amount_max_cents`` at most, without an order."""
         self.unordered_stackings_cents.append(amount_max_cents)
 
     def record_direction(self, *, is_returning: bool) -> None:
-        """Store whether the acceptor reports that it moves the ordered item back to the player."""
+        """Store whether the acceptor reports that it moves the ordered paper back to the player."""
         self._record = replace(self._require_record(EscrowPhase.ORDERED), is_returning=is_returning)
 
     def record_exchange_progress(self, progress: int) -> None:
-        """Store how far the driver has read the acceptor's events in the open stacking record, if there is one."""
+        """Store in the open stacking record, if any, up to which of the acceptor's messages the driver has read."""
         if self._record is not None:
             self._record = replace(self._record, exchange_progress=progress)
 
@@ -112,21 +112,24 @@ class TransientCoinLedger:
     """
 
     def __init__(self) -> None:
-        self._event_position: int | None = None
+        self._exchange_progress: int | None = None
         self.credited_coins: list[tuple[int, bool]] = []
         self.disputed_coins: list[DisputedCoins] = []
 
-    def find_last_event_position(self) -> int | None:
-        """Return the position of the last credited coin event, or None before the first."""
-        return self._event_position
+    def find_exchange_progress(self) -> int | None:
+        """Return up to which event coins are credited, or None before the first event."""
+        return self._exchange_progress
 
     def credit_coins_in(
-        self, coins: tuple[tuple[int, bool], ...], event_position: int, disputed: DisputedCoins | None = None
+        self,
+        coins: tuple[tuple[int, bool], ...],
+        exchange_progress: int,
+        disputed: DisputedCoins | None = None,
     ) -> None:
-        """Record the credited coins and any disputed ones, and store the new event position."""
+        """Record the credited coins and any disputed ones, and store the new exchange progress."""
         self.credited_coins.extend(coins)
         self.disputed_coins += [] if disputed is None else [disputed]
-        self._event_position = event_position
+        self._exchange_progress = exchange_progress
 
 
 class TransientPayoutLedger:

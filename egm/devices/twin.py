@@ -99,15 +99,15 @@ class SimulatedPort:
         self.is_silent = False
         self.reply_delay_seconds = 0.0
         self.is_split = False
-        self.corrupt_reply_count = 0
-        self.lost_reply_count = 0
+        self.replies_to_corrupt_count = 0
+        self.replies_to_lose_count = 0
 
     @property
     def is_plugged_in(self) -> bool:
         """Return whether the cable is plugged in."""
         return self._master >= 0
 
-    def connect(self, listener: Callable[[bytes], None]) -> None:
+    def add_listener(self, listener: Callable[[bytes], None]) -> None:
         """Register a simulated device as a listener to the machine's bytes; a bus line has several."""
         self._listeners.append(listener)
 
@@ -178,11 +178,11 @@ class SimulatedPort:
         """Send a reply to the machine, with the simulated faults of the cable."""
         if self.is_silent or not self.is_plugged_in:
             return
-        if self.lost_reply_count:
-            self.lost_reply_count -= 1
+        if self.replies_to_lose_count:
+            self.replies_to_lose_count -= 1
             return
-        if self.corrupt_reply_count:
-            self.corrupt_reply_count -= 1
+        if self.replies_to_corrupt_count:
+            self.replies_to_corrupt_count -= 1
             middle = len(data) // 2
             data = data[:middle] + bytes((data[middle] ^ 0x15,)) + data[middle + 1 :]
         loop = asyncio.get_running_loop()
@@ -235,7 +235,7 @@ class Twin(ABC, Generic[MessageT]):
         self._log: deque[str] = deque(maxlen=_LOG_LINES_MAX)
         #: Called whenever :meth:`export_retained_state` may have changed.
         self.on_change: Callable[[], None] = lambda: None
-        port.connect(self._handle_data)
+        port.add_listener(self._handle_data)
 
     # ------------------------------------------------------------ for the simulated device's class
     @abstractmethod
@@ -332,7 +332,7 @@ class Twin(ABC, Generic[MessageT]):
 
     # ------------------------------------------------------------ for the bench
     def shut_down(self) -> None:
-        """Stop the device finally, in the state in which a power loss would leave it."""
+        """Stop the device for good, in the state in which a power loss would leave it."""
         self.is_powered = False
         self._stop_timers()
         self.on_change()
@@ -416,13 +416,13 @@ class Twin(ABC, Generic[MessageT]):
 
     def _corrupt_next_replies(self, *, answers: int = 1) -> str:
         """Damage the next replies (``answers``: how many)."""
-        self.port.corrupt_reply_count = answers
-        return f"the next {self.port.corrupt_reply_count} replies are damaged"
+        self.port.replies_to_corrupt_count = answers
+        return f"the next {self.port.replies_to_corrupt_count} replies are damaged"
 
     def _drop_next_replies(self, *, answers: int = 1) -> str:
         """Lose the next replies (``answers``: how many)."""
-        self.port.lost_reply_count = answers
-        return f"the next {self.port.lost_reply_count} replies are lost"
+        self.port.replies_to_lose_count = answers
+        return f"the next {self.port.replies_to_lose_count} replies are lost"
 
     def _set_replies_split(self, *, on: bool = True) -> str:
         """Set whether replies are sent one byte at a time (``on``)."""
@@ -433,7 +433,7 @@ class Twin(ABC, Generic[MessageT]):
         """End all simulated faults of the line."""
         self.port.is_silent = self.port.is_split = False
         self.port.reply_delay_seconds = 0.0
-        self.port.corrupt_reply_count = self.port.lost_reply_count = 0
+        self.port.replies_to_corrupt_count = self.port.replies_to_lose_count = 0
         return "the line is good"
 
 

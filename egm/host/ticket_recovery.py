@@ -9,7 +9,7 @@ from typing import Final
 
 from egm.config.cabinet_file import POSITIONS_MAX
 from egm.devices.interface import PrintState
-from egm.features.memory_clear.records import has_ticket_ended, list_entries_paid_at_clear
+from egm.features.memory_clear.records import has_ticket_ended, list_paid_claim_entry_ids
 from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_REPORTED_AGAIN, TicketReportedAgain
 from egm.host.keys import HostKey
 from egm.host.tickets import record_ticket_number
@@ -127,7 +127,7 @@ def _raise_faults_for_tickets_paid_at_clear(machine: PositionMachine, desk: Tick
     """
     if machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR) is not None:
         return
-    for entry_id in list_entries_paid_at_clear(machine.journal):
+    for entry_id in list_paid_claim_entry_ids(machine.journal):
         redemption_id = entry_id.removesuffix(".in")
         record = desk.store.find_by_redemption(redemption_id)
         if record is not None and not _was_redeemed(record, redemption_id):

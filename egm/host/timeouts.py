@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from egm.clock import NANOSECONDS_PER_SECOND
 from egm.host.events import TicketNumberRefused, TicketRedemptionReply
-from egm.host.ticket_port import HostTicketInterface
+from egm.host.ticket_interface import HostTicketInterface
 from egm.host.tickets import HOST_TIMED_OUT_REASON
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
@@ -98,9 +98,9 @@ class HostTimeouts:
             yield inquiry.id, HostWait(reply_seconds_max, Event(EventType.TICKET_DECLINED, reply))
         lock = host_money.transfer_lock
         if lock is not None:
-            remaining_ns = lock.until_ns - self._machine.clock.monotonic_ns()
+            remaining_ns = lock.end_ns - self._machine.clock.monotonic_ns()
             yield (
-                f"lock-{lock.until_ns}",
+                f"lock-{lock.end_ns}",
                 HostWait(max(0, remaining_ns) / NANOSECONDS_PER_SECOND, Event(EventType.TRANSFER_LOCK_ENDED)),
             )
 

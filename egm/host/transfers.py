@@ -308,9 +308,9 @@ def grant_transfer_lock(machine: PositionMachine, _: Event) -> None:
 
 def offer_cash_out_to_host(machine: PositionMachine, _: Event) -> None:
     """Lock the machine while the player's cash-out is offered to the host."""
-    until_ns = machine.clock.monotonic_ns() + machine.profile.host.reply_seconds_max * NANOSECONDS_PER_SECOND
+    end_ns = machine.clock.monotonic_ns() + machine.profile.host.reply_seconds_max * NANOSECONDS_PER_SECOND
     machine.component(HostMoney).transfer_lock = TransferLock(
-        required_transfers_code=0, until_ns=until_ns, is_granted=True, is_cash_out_offer=True
+        required_transfers_code=0, end_ns=end_ns, is_granted=True, is_cash_out_offer=True
     )
     machine.post(CASH_OUT_OFFERED_TO_HOST, CashOutOfferedToHost(amount_cents=machine.credit_cents))
     machine.notice = Notice(code="cash_out_to_host")

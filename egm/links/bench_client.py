@@ -1,4 +1,4 @@
-"""Client of the process of the simulated devices (the bench), for terminals and tests."""
+"""Client of the bench (the process of the simulated devices), for terminals and tests."""
 
 import socket
 from pathlib import Path
@@ -17,20 +17,20 @@ from egm.unix_sockets import open_socket_address
 
 
 class BenchUnreachableError(Exception):
-    """Raised if the process of the simulated devices (the bench) does not reply.
+    """Raised if the bench does not reply.
 
     The text names the state folder and the reason.
     """
 
 
 class BenchClient:
-    """A client's connection to the process that simulates the devices of one machine.
+    """A client's connection to the bench of one machine.
 
     Use it as a context manager.
     """
 
     def __init__(self, run_folder: Path, timeout_seconds: float = 5.0) -> None:
-        """Connect to the process of the simulated devices, whose socket is in ``run_folder``.
+        """Connect to the bench, whose socket is in ``run_folder``.
 
         Raises :class:`BenchUnreachableError` if it does not reply within ``timeout_seconds`` seconds.
         """
@@ -54,7 +54,7 @@ class BenchClient:
             raise BenchUnreachableError(f"the bench at {run_folder} refused: {reply}")
 
     def _request(self, message: Hello | BenchCommand) -> object:
-        """Send a message to the process of the simulated devices and return its reply.
+        """Send a message to the bench and return its reply.
 
         Raises ConnectionError if it closes the connection.
         """
@@ -79,7 +79,7 @@ class BenchClient:
         return reply
 
     def close(self) -> None:
-        """Close the connection to the process of the simulated devices."""
+        """Close the connection to the bench."""
         self._stream.close()
         self._socket.close()
 

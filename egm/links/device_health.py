@@ -36,9 +36,9 @@ def iter_device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
         replying_gauge.add_metric(label_values, int(device.is_replying))
         reply_times.add_metric(
             label_values,
-            count_value=exchange_counts.answered_queries,
+            count_value=exchange_counts.answered_query_count,
             sum_value=exchange_counts.total_reply_seconds,
         )
-        missing_replies.add_metric(label_values, exchange_counts.unanswered_queries)
-        refused_counter.add_metric(label_values, exchange_counts.invalid_messages)
+        missing_replies.add_metric(label_values, exchange_counts.unanswered_query_count)
+        refused_counter.add_metric(label_values, exchange_counts.invalid_message_count)
     yield from (replying_gauge, reply_times, missing_replies, refused_counter)

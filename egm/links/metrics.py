@@ -106,7 +106,7 @@ def build_series(meter: str) -> PrometheusSeries:
     return PrometheusSeries(f"egm_{name_base}_total", meaning, {})
 
 
-def iter_known_occurrences(declarations: EntryDeclarations) -> Iterator[str]:
+def iter_known_occurrence_meters(declarations: EntryDeclarations) -> Iterator[str]:
     """Yield the names of the occurrence meters that are known in advance: of door openings, faults and some others.
 
     These meters are exported as 0 before anything has happened. Prometheus sees no increase if a series first appears
@@ -120,14 +120,14 @@ def iter_known_occurrences(declarations: EntryDeclarations) -> Iterator[str]:
             yield _OCCURRENCE_METER_BY_KIND[kind].format(subject_detail)
 
 
-def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> list[Metric]:
+def build_meter_families(reading: MeterReading, occurrence_meters: Iterable[str]) -> list[Metric]:
     """Return the metric families of the machine's meters, except those since power-up or door closing.
 
     Coin in, coin out and games played, which give a game's return (RTP), are also included for each game.
-    ``occurrences`` are the occurrence meters (counts of events) to export even if they are still 0.
+    ``occurrence_meters`` are the occurrence meters (counts of events) to export even if they are still 0.
     """
     families: dict[str, _MetricFamily] = {}
-    for meter, value in {**dict.fromkeys(occurrences, 0), **reading.values}.items():
+    for meter, value in {**dict.fromkeys(occurrence_meters, 0), **reading.values}.items():
         if _PERIOD_METER_INFIX not in meter:
             _add_sample(families, build_series(meter), value)
     value_by_game_by_meter = {meter: reading.split_by(meter, "game") for meter in _METERS_EXPORTED_PER_GAME}
@@ -153,7 +153,7 @@ class MachineCollector(Collector):
     """A Prometheus collector that returns the metric families published last by the machine."""
 
     def __init__(self) -> None:
-        self._exported: tuple[tuple[Metric, ...], Callable[[], None]] = ((), lambda: None)
+        self._published: tuple[tuple[Metric, ...], Callable[[], None]] = ((), lambda: None)
 
     def publish(self, families: Iterable[Metric], on_read: Callable[[], None] = lambda: None) -> None:
         """Replace all exported metric families.
@@ -166,11 +166,11 @@ class MachineCollector(Collector):
             first_family = family_by_name.setdefault(family.name, family)
             if first_family is not family:
                 first_family.samples.extend(family.samples)
-        self._exported = tuple(family_by_name.values()), on_read
+        self._published = tuple(family_by_name.values()), on_read
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metric families that were published last; for an authenticated reader, call their ``on_read``."""
-        families, on_read = self._exported
+        families, on_read = self._published
         if _IS_READER_AUTHENTICATED.get():
             on_read()
         return iter(families)
@@ -254,17 +254,17 @@ def _shut_down_connection(connection: socket) -> None:
         connection.shutdown(SHUT_RDWR)
 
 
-def _restrict_to_hosts(application: "WSGIApplication", hosts: frozenset[str]) -> "WSGIApplication":
+def _restrict_to_hosts(application: "WSGIApplication", host_names: frozenset[str]) -> "WSGIApplication":
     """Return the web application, protected against DNS rebinding.
 
-    It serves only requests for the host names in ``hosts``, and refuses others.
+    It serves only requests for the host names in ``host_names``, and refuses others.
     """
 
     def check_host(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         """Serve a request for one of the host names; refuse any other."""
         host = str(environ.get("HTTP_HOST", ""))
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
-        if name.lower() in hosts:
+        if name.lower() in host_names:
             return application(environ, start_response)
         body = b"The metrics are not served under this host name.\n"
         start_response("421 Misdirected Request", [("Content-Length", str(len(body)))])
@@ -288,11 +288,11 @@ def _refuse_wrong_token(application: "WSGIApplication", token: str) -> "WSGIAppl
             headers = [("WWW-Authenticate", "Bearer"), ("Content-Length", str(len(body)))]
             start_response("401 Unauthorized", headers)
             return [body]
-        reset_token = _IS_READER_AUTHENTICATED.set(bool(scheme))
+        context_token = _IS_READER_AUTHENTICATED.set(bool(scheme))
         try:
             return application(environ, start_response)
         finally:
-            _IS_READER_AUTHENTICATED.reset(reset_token)
+            _IS_READER_AUTHENTICATED.reset(context_token)
 
     return check_token
 
@@ -300,11 +300,13 @@ def _refuse_wrong_token(application: "WSGIApplication", token: str) -> "WSGIAppl
 class MetricsExporter:
     """HTTP server of the metrics, on 127.0.0.1.
 
-    It serves requests for this computer's names and for ``hosts``, the names of a proxy. With a ``token``, a reader who
+    It serves requests for this computer's names and for ``proxy_host_names``. With a ``token``, a reader who
     presents it counts as the monitoring system. Raises OSError naming the port if it is not available.
     """
 
-    def __init__(self, collector: Collector, port: int, hosts: Iterable[str] = (), token: str = "") -> None:
+    def __init__(
+        self, collector: Collector, port: int, proxy_host_names: Iterable[str] = (), token: str = ""
+    ) -> None:
         registry = CollectorRegistry()
         registry.register(collector)
         ProcessCollector(registry=registry)
@@ -312,10 +314,10 @@ class MetricsExporter:
             self._server = _MetricsServer(("127.0.0.1", port))
         except OSError as error:
             raise OSError(error.errno, error.strerror, f"port {port} of 127.0.0.1") from None
-        names = frozenset(name.lower() for name in (*_LOOPBACK_HOST_NAMES, *hosts))
+        host_names = frozenset(name.lower() for name in (*_LOOPBACK_HOST_NAMES, *proxy_host_names))
         application = make_wsgi_app(registry)
         self._server.set_app(
-            _restrict_to_hosts(_refuse_wrong_token(application, token) if token else application, names)
+            _restrict_to_hosts(_refuse_wrong_token(application, token) if token else application, host_names)
         )
         self._thread = Thread(target=self._server.serve_forever, name="metrics", daemon=True)
         self._thread.start()

@@ -17,7 +17,12 @@ from egm.kernel.feature import Features
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.links.device_health import iter_device_metrics
-from egm.links.metrics import MachineCollector, MetricsExporter, build_meter_families, iter_known_occurrences
+from egm.links.metrics import (
+    MachineCollector,
+    MetricsExporter,
+    build_meter_families,
+    iter_known_occurrence_meters,
+)
 from egm.links.screen.private_sockets import read_or_create_token
 from egm.private_files import replace_transient_file
 from egm.staff.events import InterventionRead
@@ -74,14 +79,14 @@ class MetricsService:
 
     async def _open_metrics_port(self) -> MetricsExporter:
         """Open the metrics port; while another program uses it, record this, raise a fault and try again."""
-        port, hosts = (
+        port, proxy_host_names = (
             self._context.cabinet_file.metrics.port,
             self._context.cabinet_file.metrics.proxy_host_names,
         )
         token = read_or_create_token(self._context.state_folder.metrics_token)
         while True:
             try:
-                exporter = MetricsExporter(self._collector, port, hosts, token)
+                exporter = MetricsExporter(self._collector, port, proxy_host_names, token)
             except OSError as error:
                 if PORT_TAKEN_FAULT not in self._machine.active_faults:
                     detail = f"port {port}: {error.strerror}"
@@ -173,7 +178,9 @@ class MetricsService:
             "The first 48 bits of the hash of that transaction, as a number (egm audit verify --witness).",
             int(self._machine.journal.head_hash[:12], 16),
         )
-        yield from build_meter_families(reading, iter_known_occurrences(self._machine.entry_declarations))
+        yield from build_meter_families(
+            reading, iter_known_occurrence_meters(self._machine.entry_declarations)
+        )
         yield _build_flags_metric(
             "egm_state", "state", State, (snapshot.state,), "1 for the state the machine is in."
         )
@@ -187,14 +194,14 @@ class MetricsService:
         yield _build_flags_metric(
             "egm_held", "source", sources, sources, "1 for each host, link or person that stops play."
         )
-        yield _build_technician_metric(self._machine.memory.get(StaffKey.INTERVENTION))
+        yield _build_intervention_metric(self._machine.memory.get(StaffKey.INTERVENTION))
         yield from self._machine.component(Features).iter_metrics(self._machine)
 
 
-def _build_technician_metric(intervention: Mapping[str, object] | None) -> Metric:
-    """Return the metric that names the technician who has announced an opening of the machine (Monaco 20.3).
+def _build_intervention_metric(intervention: Mapping[str, object] | None) -> Metric:
+    """Return the metric of the open intervention, which names the technician (Monaco 20.3).
 
-    Without an announced opening it has no sample.
+    Without an open intervention it has no sample.
     """
     family = GaugeMetricFamily(
         "egm_intervention", "1 for the intervention that is open.", labels=("id", "kind", "person", "since")

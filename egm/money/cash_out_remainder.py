@@ -25,7 +25,7 @@ def build_handpay_remainder_state(
     ``coin_payout`` is what the hopper has already paid of the cash-out, or None.
     """
     return build_remainder_state(
-        CashOutRemainder(amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=coin_payout)
+        CashOutRemainder(amount_cents=remainder_cents, must_be_paid_by_hand=True, coin_payout=coin_payout)
     )
 
 
@@ -68,13 +68,13 @@ def _read_valid_remainder(machine: PositionMachine) -> CashOutRemainder | None:
     return remainder if remainder is not None and remainder.amount_cents == machine.cashable_cents else None
 
 
-def start_automatic_cash_out(machine: PositionMachine, _: Event) -> Event:
+def build_automatic_cash_out_event(machine: PositionMachine, _: Event) -> Event:
     """Return the event that starts an automatic cash-out of the player's credits.
 
-    If the previous payout method has failed, the credits are paid by hand, otherwise by the first available method
-    in the profile's order.
+    If the unpaid remainder must be paid by hand, the event leads to a hand-pay; otherwise the first available payout
+    method in the profile's order pays.
     """
     remainder = _read_valid_remainder(machine)
-    if remainder is not None and remainder.is_paid_by_hand:
+    if remainder is not None and remainder.must_be_paid_by_hand:
         return Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice())
     return Event(EventType.CASH_OUT, CashOut())

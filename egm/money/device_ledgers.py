@@ -206,7 +206,7 @@ class JournalEscrowLedger:
         )
 
     def record_exchange_progress(self, progress: int) -> None:
-        """Store how far the driver has read its protocol's exchange about the bill or ticket being stacked.
+        """Store up to which of the acceptor's messages about the paper being stacked the driver has read.
 
         After a restart, the driver continues from there.
         """
@@ -371,27 +371,32 @@ class JournalCoinLedger:
         self._machine = machine
         self._process_event = process_event
 
-    def find_last_event_position(self) -> int | None:
-        """Return the position of the last credited event of the coin acceptor, or None before the first.
+    def find_exchange_progress(self) -> int | None:
+        """Return up to which of the acceptor's events the coins are credited, or None before the first event.
 
-        The position is in the encoding of the acceptor's driver.
+        The value is in the encoding of the acceptor's driver.
         """
-        event_position = self._machine.memory.get(MoneyKey.LAST_COIN_EVENT)
-        return None if event_position is None else int(event_position)
+        exchange_progress = self._machine.memory.get(MoneyKey.LAST_COIN_EVENT)
+        return None if exchange_progress is None else int(exchange_progress)
 
     def credit_coins_in(
-        self, coins: tuple[tuple[int, bool], ...], event_position: int, disputed: DisputedCoins | None = None
+        self,
+        coins: tuple[tuple[int, bool], ...],
+        exchange_progress: int,
+        disputed: DisputedCoins | None = None,
     ) -> None:
-        """In one transaction, credit each coin, store the last event's position and open a disputed amount if needed.
+        """In one transaction, credit each coin, store the exchange progress, and open a disputed amount if needed.
 
         ``coins`` has for each coin its value in minor units and whether the sorter sent it to the hopper.
-        ``event_position`` is the position of the acceptor's last event, in its driver's encoding. ``disputed``
+        ``exchange_progress`` names the acceptor's last event, in its driver's encoding. ``disputed``
         describes coins that cannot be credited. If the journal refuses the credit as an implausible meter jump, all
         coins are disputed.
         """
-        self._process_event(EventType.COINS_IN, coins=coins, event_position=event_position, disputed=disputed)
+        self._process_event(
+            EventType.COINS_IN, coins=coins, exchange_progress=exchange_progress, disputed=disputed
+        )
         if (
-            self.find_last_event_position() != event_position
+            self.find_exchange_progress() != exchange_progress
             and METER_JUMP_FAULT in self._machine.active_faults
         ):
             uncredited_coins = disputed or DisputedCoins(
@@ -401,10 +406,10 @@ class JournalCoinLedger:
             self._process_event(
                 EventType.COINS_IN,
                 coins=(),
-                event_position=event_position,
+                exchange_progress=exchange_progress,
                 disputed=replace(uncredited_coins, amount_max_cents=amount_max_cents),
             )
-        check_invariant(self.find_last_event_position() == event_position, "coins were not recorded")
+        check_invariant(self.find_exchange_progress() == exchange_progress, "coins were not recorded")
 
 
 @dataclass(frozen=True, slots=True)

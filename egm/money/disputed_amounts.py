@@ -341,12 +341,12 @@ def _post_award(machine: PositionMachine, ruling: DisputedAmountRuling) -> None:
     """
     disputed_amount, amount_cents = ruling.disputed_amount, ruling.amount_cents
     desk = machine.find_installed(TicketDesk)
-    is_locked = (
+    is_ticket_locked = (
         bool(disputed_amount.masked_ticket_number)
         and desk is not None
         and desk.has_redemption_lock(disputed_amount.id)
     )
-    is_redemption = is_locked and amount_cents > 0
+    is_redemption = is_ticket_locked and amount_cents > 0
     redemption_status = RedemptionStatus.REDEEMED if amount_cents else RedemptionStatus.NOT_STACKED
     entry_record, state = (
         ruling.entry_record,
@@ -373,7 +373,7 @@ def _post_award(machine: PositionMachine, ruling: DisputedAmountRuling) -> None:
     )
     if is_redemption:
         machine.component(TicketDesk).commit_redemption(disputed_amount.id)
-    elif is_locked:
+    elif is_ticket_locked:
         machine.component(TicketDesk).abort_redemption(disputed_amount.id, "ruled as returned to the player")
     store_journal_head(machine)
 

@@ -60,7 +60,7 @@ class BillIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BillNotStacked:
-    """A bill sent to the bill box did not reach it, or this is disputed; nothing is credited."""
+    """A bill ordered into the cash box did not reach it, or it is disputed whether it did; nothing is credited."""
 
     amount_cents: Cents
     reason: str = field(metadata=stored_as("why"))
@@ -79,7 +79,7 @@ class TicketIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketNotStacked:
-    """A ticket ordered into the box did not reach it, or it is disputed whether it did; nothing is credited."""
+    """A ticket ordered into the cash box did not reach it, or it is disputed whether it did; nothing is credited."""
 
     amount_cents: Cents
     number: MaskedTicketNumber
@@ -106,7 +106,7 @@ class PaperNotAcceptedReason:
 BILL_ESCROW: Final = EntryDeclaration(
     kind="bill.escrow",
     record=NoneType,
-    description="A bill is ordered into the box and its credit reserved.",
+    description="A bill is ordered into the cash box, and its credit is reserved.",
     phase=Phase.RESERVE,
     permitted_transfers=(PermittedTransfer("world:bill", _CASHABLE_ACCOUNT_PATTERN),),
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
@@ -145,7 +145,7 @@ BILL_NOT_STACKED: Final = EntryDeclaration(
 VOUCHER_ESCROW: Final = EntryDeclaration(
     kind="voucher.escrow",
     record=NoneType,
-    description="A ticket is ordered into the box and its credit reserved.",
+    description="A ticket is ordered into the cash box, and its credit is reserved.",
     phase=Phase.RESERVE,
     permitted_transfers=(PermittedTransfer("world:voucher_in:*", "credit:*:*"),),
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
@@ -703,7 +703,7 @@ class OrphanTicketRefused(_OrphanRuling):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeForfeited(RulingDetails):
-    """Two people forfeited the prize that waited for an attendant (Québec s.94)."""
+    """Two people declared forfeited the prize that waited for an attendant (Québec s.94)."""
 
     id: str
     """The id of the hand-pay."""
@@ -713,7 +713,7 @@ class PrizeForfeited(RulingDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreditsForfeited(RulingDetails):
-    """Two people removed credits won in a disrupted game (Québec s.94)."""
+    """Two people declared forfeited, and removed, credits won in a disrupted game (Québec s.94)."""
 
     amount_cents: Cents
 
@@ -792,7 +792,7 @@ class TicketLedgerChecked:
     """The ticket ledger was compared with the journal, and they agree."""
 
     move_number: Count = field(metadata=stored_as("place"))
-    """The number of the ticket ledger's last change at the comparison."""
+    """The number of the ticket ledger's last move at the comparison."""
     last_restoration: Mapping[str, JSON] | None = omit_if_default(None, key="begun")
     """By whom, when and why two people last restored the ticket ledger.
 

@@ -92,8 +92,8 @@ class CoinsIn:
 
     coins: tuple[tuple[int, bool], ...]
     """For each coin: its value in minor units, and whether it fell into the hopper."""
-    event_position: int
-    """The position of the acceptor's last event after these coins, in the encoding of the acceptor's driver."""
+    exchange_progress: int
+    """The acceptor's last event after these coins, in the encoding of the acceptor's driver."""
     disputed_coins: DisputedCoins | None = field(default=None, metadata=stored_as("disputed"))
     """Coins that cannot be credited, for which a disputed amount is opened."""
 

@@ -82,7 +82,7 @@ def settle_handpay(machine: PositionMachine, event: Event) -> None:
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     form = handpay.filled_form or HandpayForm(payment_means="cash", persons=())
     slip_number = int(machine.memory.get(MoneyKey.LAST_SLIP_NUMBER) or 0) + 1
-    tax_cents = machine.profile.handpay.taxable_win_min_cents
+    taxable_min_cents = machine.profile.handpay.taxable_win_min_cents
     persons = list_event_persons(machine, event)
     answer_service_call(machine, event)
     machine.post(
@@ -94,7 +94,7 @@ def settle_handpay(machine: PositionMachine, event: Event) -> None:
             slip_number=slip_number,
             journal_head=machine.journal_head,
             machine=machine.identity.serial,
-            is_taxable=tax_cents is not None and handpay.worth_cents >= tax_cents,
+            is_taxable=taxable_min_cents is not None and handpay.worth_cents >= taxable_min_cents,
             person=persons[0],
             persons=tuple(dict.fromkeys((*form.persons, *persons))),
         ),

@@ -40,7 +40,7 @@ class TransferLock:
 
     required_transfers_code: int
     """The kinds of transfer that must be possible for the lock to be granted, as the protocol's bit code."""
-    until_ns: int
+    end_ns: int
     """The monotonic time in nanoseconds at which the lock ends or, if it is not granted, the request for it ends."""
     is_granted: bool = False
     is_cash_out_offer: bool = False
@@ -97,7 +97,7 @@ class HostMoney:
     asset_number: int = 0
     """The machine's asset number, by which the host addresses it in transfers; 0 if none is set."""
     money_line_name: str = ""
-    """The name of the line to the host."""
+    """The name of the line to the host that handles the machine's money."""
     is_online: bool = False
     """Whether the host has polled recently; set by the link."""
     ticket_inquiry: TicketInquiry | None = None
@@ -109,7 +109,7 @@ class HostMoney:
     transfer_order: TransferOrder | None = None
     """The transfer that the host has ordered and the machine has not executed yet (:mod:`egm.host.transfers`)."""
     is_cash_out_declined: bool = False
-    """Whether the host has just declined a cash-out, which is now to be paid another way."""
+    """Whether the host has just declined a cash-out, which another payout method must now pay."""
     declined_balance_cents: int | None = None
     """The balance for which a host with exclusive cash-out has just declined a cash-out; it is not offered again.
     In minor units."""

@@ -74,22 +74,24 @@ def find_reason_ticket_is_unavailable(machine: PositionMachine, amount_cents: in
 
     ``printer``: there is no printer; ``jam`` and ``paper``: a paper jam, or no paper; ``fault``: another
     printer failure; ``busy``: the printer is printing; ``limit``: the amount is above the ticket limit;
-    ``clock``: the date is not trusted, and a ticket with a wrong date may be worthless; ``tickets``: this
+    ``clock``: the date is not trusted, and a ticket with a wrong date may be worthless; ``ticket_rules``: this
     machine issues none now, because it is out of service, lacks the host that the profile requires, or has no
     trusted ticket ledger.
     """
     desk = machine.find_installed(TicketDesk)
-    tickets = machine.profile.tickets
+    ticket_rules = machine.profile.tickets
     is_met_by_reason = {
         "printer": desk is None or machine.component(MoneyDevices).printer is None,
         "jam": "ticket_printer.jam" in machine.active_faults,
         "paper": "ticket_printer.paper_out" in machine.active_faults,
         "fault": is_device_disabled_by_fault(machine, "ticket_printer"),
         "busy": machine.memory.get(MoneyKey.PRINT_JOB) is not None,
-        "limit": amount_cents > tickets.ticket_max_cents,
+        "limit": amount_cents > ticket_rules.ticket_max_cents,
         "clock": not machine.timekeeper.is_clock_trusted or CLOCK_DOUBTED_FAULT in machine.active_faults,
         "tickets": machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
-        or (tickets.requires_central_system and not machine.component(HostMoney).ticket_validator.is_host)
+        or (
+            ticket_rules.requires_central_system and not machine.component(HostMoney).ticket_validator.is_host
+        )
         or (desk is not None and not are_tickets_available(machine)),
     }
     return next((reason for reason, is_met in is_met_by_reason.items() if is_met), "")

@@ -12,7 +12,7 @@ from egm.kernel.states import (
     STATES_FOR_RULINGS,
     single_state,
 )
-from egm.money.cash_out_remainder import start_automatic_cash_out, unpaid_remainder_is_stored
+from egm.money.cash_out_remainder import build_automatic_cash_out_event, unpaid_remainder_is_stored
 from egm.money.disputed_amounts import (
     disputed_amount_work_is_pending,
     resume_disputed_amounts,
@@ -69,7 +69,7 @@ from egm.money.rulings import (
 from egm.money.ticket_for_handpay import (
     no_ticket_is_requested,
     requested_ticket_is_impossible,
-    return_handpay,
+    return_handpay_to_credit,
     ticket_is_requested,
     ticket_may_replace_handpay,
     toggle_ticket_request,
@@ -195,12 +195,12 @@ MONEY_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
         (credits_are_reserved_for_payout,),
         (resume_payout,),
     ),
-    Rule(EventType.NO_EVENT_WAITING, _IDLE_STATE, (payout_is_due,), (start_automatic_cash_out,)),
+    Rule(EventType.NO_EVENT_WAITING, _IDLE_STATE, (payout_is_due,), (build_automatic_cash_out_event,)),
     Rule(
         EventType.NO_EVENT_WAITING,
         single_state(State.OUT_OF_SERVICE),
         (unpaid_remainder_is_stored,),
-        (start_automatic_cash_out,),
+        (build_automatic_cash_out_event,),
     ),
     # ------------------------------------------------------------------ hand-pays
     Rule(
@@ -215,7 +215,7 @@ MONEY_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
         EventType.KEY_TURNED,
         _HANDPAY_STATE,
         (ticket_is_requested, ticket_may_replace_handpay, key_may_act_without_sign_in),
-        (return_handpay,),
+        (return_handpay_to_credit,),
         NextState.DERIVED,
         REPORT_REFUSAL,
     ),

@@ -68,7 +68,7 @@ def toggle_ticket_request(machine: PositionMachine, _: Event) -> None:
     )
 
 
-def return_handpay(machine: PositionMachine, event: Event) -> None:
+def return_handpay_to_credit(machine: PositionMachine, event: Event) -> None:
     """Return the hand-pay's amount to the credit meter; the cash-out then continues and prints the requested ticket."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     persons = list_event_persons(machine, event)

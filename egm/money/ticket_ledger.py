@@ -70,10 +70,14 @@ def open_ticket_store(
     has_tickets = journal.state(MoneyKey.TICKET_LEDGER_ANCHOR) is not None or any(
         journal.balance_cents(f"out:voucher:{kind}") for kind in CREDIT_KINDS
     )
-    key = journal.derive_key(LEDGER_HEAD_MAC_PURPOSE)
+    head_mac_key = journal.derive_key(LEDGER_HEAD_MAC_PURPOSE)
     try:
         return TicketStore.open(
-            folder, key=key, second_folder=second_folder, storage=storage, create_missing=not has_tickets
+            folder,
+            key=head_mac_key,
+            second_folder=second_folder,
+            storage=storage,
+            create_missing=not has_tickets,
         ), ""
     except (OperatorError, TicketLedgerDamaged) as error:
         return None, f"{error}{_TICKET_LEDGER_REMEDY}"
@@ -304,8 +308,8 @@ def _describe_restoration(store: TicketStore) -> dict[str, JSON]:
 
 def _began_with_memory_clear(journal: Journal) -> bool:
     """Return whether the journal began with an authorised memory clear."""
-    genesis = next(journal.entries("machine.genesis", limit=1)).record
-    return isinstance(genesis, Mapping) and "cleared" in genesis
+    genesis_record = next(journal.entries("machine.genesis", limit=1)).record
+    return isinstance(genesis_record, Mapping) and "cleared" in genesis_record
 
 
 def check_ledger(machine: PositionMachine, _: Event) -> None:

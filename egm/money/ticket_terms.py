@@ -1,7 +1,7 @@
-"""The rules for tickets that a host sets: which kinds may be printed and accepted, their validity, the printed venue.
+"""The terms of tickets that a host sets: which kinds may be printed and accepted, their validity, the printed venue.
 
-A host may set only some of them: the others stay as in the profile and the cabinet file. It cannot allow
-anything that the profile forbids.
+A host may set only some of the terms; the others stay as in the profile and the cabinet file. It cannot allow anything
+that the profile forbids.
 """
 
 from collections.abc import Mapping
@@ -22,9 +22,9 @@ NEVER_EXPIRES_DAYS: Final = 9999
 
 @dataclass(frozen=True, slots=True)
 class HostTicketTerms:
-    """The rules for tickets that the host has set.
+    """The terms of tickets that the host has set.
 
-    Where a text is empty or a number of days is zero, the machine's own value applies.
+    If a text is empty or a number of days is zero, the machine's own value applies.
     """
 
     may_print_restricted: bool = field(default=True, metadata=stored_as("restricted_out"))
@@ -42,7 +42,7 @@ class HostTicketTerms:
     address_line_2: str = field(default="", metadata=stored_as("address2"))
     """The second line of the printed address."""
     protected_terms: tuple[str, ...] = field(default=(), metadata=stored_as("said"))
-    """The stored keys of the fields set by the newer host messages (SAS 7B, 7C), which the older one (7D) leaves."""
+    """The stored keys of the fields set by the newer host messages (SAS 7B, 7C), which 7D does not change."""
 
     def with_changes(self, changes: Mapping[str, JSON], *, is_older_message: bool) -> Self:
         """Return a copy with a host's changes applied; ``changes`` has values by the stored keys of the fields.
@@ -58,10 +58,10 @@ class HostTicketTerms:
             terms |= {**changes, "said": sorted({*self.protected_terms, *changes})}
         return from_json(type(self), terms, "the terms of tickets")
 
-    def find_validity_days(self, credit_kind: CreditKind, own_valid_days: int | None) -> int | None:
+    def find_validity_days(self, credit_kind: CreditKind, own_validity_days: int | None) -> int | None:
         """Return the number of days for which a ticket of a kind of credit is valid, or None if it never expires.
 
-        ``own_valid_days`` is the machine's own value, which applies if the host has set none.
+        ``own_validity_days`` is the machine's own value, which applies if the host has set none.
         """
         days = (
             self.restricted_validity_days
@@ -69,7 +69,7 @@ class HostTicketTerms:
             else self.cashable_validity_days
         )
         if not days:
-            return own_valid_days
+            return own_validity_days
         return None if days == NEVER_EXPIRES_DAYS else days
 
     def find_venue(self, own_venue: Venue) -> Venue:
@@ -81,7 +81,7 @@ class HostTicketTerms:
 
 
 def find_ticket_terms(machine: PositionMachine) -> HostTicketTerms:
-    """Return the host's rules for tickets; the defaults if it has set none or no longer validates tickets."""
+    """Return the host's terms of tickets; the defaults if it has set none or no longer validates tickets."""
     if not machine.component(HostMoney).ticket_validator.is_host:
         return HostTicketTerms()
     return machine.memory.read(HostTicketTerms, MoneyKey.TICKET_TERMS) or HostTicketTerms()

@@ -437,10 +437,10 @@ def credit_coins(machine: PositionMachine, event: Event) -> None:
         for cents, to_hopper in coins
     )
     counts = {"coins_accepted": len(coins)} if coins else {}
-    event_position, transfers = report.event_position, credit_transfers + stock_transfers
+    exchange_progress, transfers = report.exchange_progress, credit_transfers + stock_transfers
     if disputed_amount is None:
         machine.post(
-            COIN_IN, transfers=transfers, counts=counts, state={MoneyKey.LAST_COIN_EVENT: event_position}
+            COIN_IN, transfers=transfers, counts=counts, state={MoneyKey.LAST_COIN_EVENT: exchange_progress}
         )
     else:
         machine.post(
@@ -448,7 +448,7 @@ def credit_coins(machine: PositionMachine, event: Event) -> None:
             CoinInDisputed(disputed_amount=disputed_amount.journal_details),
             transfers=transfers,
             counts=counts,
-            state={MoneyKey.LAST_COIN_EVENT: event_position, **disputed_amount.opening_state},
+            state={MoneyKey.LAST_COIN_EVENT: exchange_progress, **disputed_amount.opening_state},
         )
     post_ruling_and_raise_faults(machine)
     if coins:

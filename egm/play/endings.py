@@ -70,7 +70,7 @@ def end_game(machine: PositionMachine, _: Event) -> None:
     credit_account = machine.name_credit_account(CreditKind.CASHABLE)
     source = "house:double_up_win" if _post_double_up(machine, game_record) else "house:win"
     win_transfers = (Transfer(source, credit_account, won_cents),) if won_cents else ()
-    transfers = (*win_transfers, *game_levels.build_payment(machine, game_record, credit_account))
+    transfers = (*win_transfers, *game_levels.build_payment_transfers(machine, game_record, credit_account))
     machine.post(
         GAME_END,
         GameEnd(play_id=game_record.play_id, win_cents=won_cents, push_cents=game_record.push_cents),
@@ -98,7 +98,7 @@ def end_game_by_hand(machine: PositionMachine, _: Event) -> None:
     win_transfers = (
         (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
     )
-    level_transfers = game_levels.build_payment(machine, game_record, "out:handpay_progressive")
+    level_transfers = game_levels.build_payment_transfers(machine, game_record, "out:handpay_progressive")
     reservation_id = f"{game_record.play_id}.end"
     kind: HandpayKind = "progressive" if level_transfers else "merchandise" if prizes else "jackpot"
     total_cents = sum(transfer.amount_cents for transfer in (*win_transfers, *level_transfers))

@@ -17,7 +17,7 @@ from egm.kernel.states import (
     STATES_SHOWING_OUTCOME,
     single_state,
 )
-from egm.money.cash_out_remainder import start_automatic_cash_out
+from egm.money.cash_out_remainder import build_automatic_cash_out_event
 from egm.money.host_restrictions import game_is_enabled
 from egm.money.pay_out import automatic_payout_is_possible
 from egm.play.endings import end_game, end_game_by_hand, outcome_is_of_open_game, win_is_paid_by_hand
@@ -313,6 +313,6 @@ PLAY_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
         EventType.NO_EVENT_WAITING,
         _IDLE_STATE,
         (reached_limit_pays_out, automatic_payout_is_possible),
-        (start_automatic_cash_out,),
+        (build_automatic_cash_out_event,),
     ),
 )

@@ -57,13 +57,13 @@ class BroadcastLevelService:
     def process_change(self, _: Snapshot) -> None:
         """Do nothing: the amount of a broadcast level does not depend on this machine's state."""
 
-    def store_broadcast(self, group: int, amounts_cents: Mapping[int, int]) -> None:
+    def store_broadcast(self, group_number: int, cents_by_level_number: Mapping[int, int]) -> None:
         """Store a host's broadcast: the amounts of a group's levels; record each amount that has fallen.
 
         Levels that no game here plays for are ignored.
         """
-        for level_number, amount_cents in amounts_cents.items():
-            pool_id = f"sas.{group}.{level_number}"
+        for level_number, amount_cents in cents_by_level_number.items():
+            pool_id = f"sas.{group_number}.{level_number}"
             if pool_id not in self._pool_ids:
                 continue
             last_cents, _ = self._last_broadcast_by_pool_id.get(pool_id, (0, 0))

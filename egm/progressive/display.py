@@ -59,7 +59,7 @@ class LinkedLevelSource(LevelAmountSource, Protocol):
 class BroadcastLevelSource(LevelAmountSource, Protocol):
     """Interface to the progressive levels whose amounts a SAS host broadcasts."""
 
-    def store_broadcast(self, group: int, amounts_cents: Mapping[int, int]) -> None:
+    def store_broadcast(self, group_number: int, cents_by_level_number: Mapping[int, int]) -> None:
         """Store a host's broadcast: the displayed amounts of a group's levels, minor units."""
         ...
 

@@ -120,9 +120,9 @@ class EnrolmentAnswer:
     authority: str
     signature: str = ""
 
-    def with_signature(self, authority: Ed25519PrivateKey) -> Self:
+    def with_signature(self, authority_key: Ed25519PrivateKey) -> Self:
         """Return a copy of the answer to a certificate request, signed by the controller's authority."""
-        return replace(self, signature=authority.sign(self._encode_content()).hex())
+        return replace(self, signature=authority_key.sign(self._encode_content()).hex())
 
     def _encode_content(self) -> bytes:
         """Return the answer's content, without its signature, as the bytes that are signed."""
@@ -293,8 +293,8 @@ class EnrolmentStick:
         A stick may stall forever, and the machine must continue. While an operation stalls, no other one is
         started. Errors have a text for the person at the machine.
         """
-        name, result = f"stick {self.path}", Future[_ResultT]()
-        if any(thread.name == name for thread in threading.enumerate()):
+        thread_name, result = f"stick {self.path}", Future[_ResultT]()
+        if any(thread.name == thread_name for thread in threading.enumerate()):
             raise EnrolmentError("link_stick_lost")
 
         def run_and_store_result() -> None:
@@ -304,7 +304,7 @@ class EnrolmentStick:
             except Exception as error:  # noqa: BLE001 (raised again where the result is awaited)
                 result.set_exception(error)
 
-        thread = threading.Thread(target=run_and_store_result, name=name, daemon=True)
+        thread = threading.Thread(target=run_and_store_result, name=thread_name, daemon=True)
         thread.start()
         thread.join(_STICK_SECONDS_MAX)
         if thread.is_alive():

@@ -74,15 +74,16 @@ class EnrolmentState:
     pending_answer: EnrolmentAnswer | None = None
 
 
-def record_certificate_at_start(
+def reconcile_certificate_at_start(
     machine: PositionMachine,
     folder: LinkCertificateFolder,
     stick: EnrolmentStick,
     link_table: ProgressiveLinkTable | None,
 ) -> None:
-    """At start-up, put the link certificate that the journal names into use.
+    """At start-up, make the certificate in use and the journal agree on the link certificate.
 
-    If a certificate is in use that the journal does not name, record it. Files that are not in use are removed.
+    If the journal names another stored certificate than the one in use, put that one into use. If the journal does not
+    name the certificate in use, record it. Files that are not in use are removed.
     """
     machine.install(EnrolmentState(folder, stick, link_table))
     if link_table is None or link_table.key != folder.key_path:
@@ -132,7 +133,7 @@ def _record_certificate(
         machine.post(LINK_CERTIFICATE_FOUND, LinkCertificate(**details.to_entry_fields()), state=state)
 
 
-# ---------------------------------------------------------------------------------------------- by staff
+# ---------------------------------------------------------------------------------------------- forms of staff
 @refusal_code("link_folder_is_own")
 def link_files_are_in_machine_folder(machine: PositionMachine, _: Event) -> bool:
     """Return whether the cabinet file names the progressive link's files in the machine's own folder."""

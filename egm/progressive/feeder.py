@@ -100,9 +100,9 @@ class LinkedLevelFeeder:
     def find_enrolment_objection(self, reply: EnrolmentAccepted) -> EnrolmentObjection | None:
         """Return why the controller's parameters of the level do not fit this machine's game, or None if they fit.
 
-        The increment must be the game's, and the base at least the one
-        that the game's return assumes (s.93). The shares that can be won must have the game's hit rates. A mystery
-        level must be one in the game too, with the same ceiling.
+        The increment must be the game's, and the base at least the base that the game's return assumes (s.93). The
+        shares that can be won must have the game's hit rates. A level that is a mystery level at the controller must be
+        a mystery level in the game too, with the same ceiling.
         """
         own_terms = self.pool.definition.terms
         if reply.increment != own_terms.increment:
@@ -148,11 +148,11 @@ class LinkedLevelFeeder:
         falls (wins, ceilings and corrections) has increased; otherwise it is not shown (NM 15.1.24.12(E)), and the
         level still becomes stale.
 
-        Returns: What is wrong with the message; empty if nothing is.
+        Return what is wrong with the message; empty if nothing is.
         """
-        was_timed_out = self.received_ns is None or now_ns - self.received_ns > VALUE_TIMEOUT_NS
+        has_timed_out = self.received_ns is None or now_ns - self.received_ns > VALUE_TIMEOUT_NS
         if not value.is_after(
-            self.controller_run_id, self.value_sequence, self.value_time_utc, was_timed_out=was_timed_out
+            self.controller_run_id, self.value_sequence, self.value_time_utc, has_timed_out=has_timed_out
         ):
             return ""
         contradiction = value.find_amount_error(self.amount_cents, self.fall_count)

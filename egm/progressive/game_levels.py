@@ -70,10 +70,10 @@ class GameHit:
 
 # ---------------------------------------------------------------------------------------------- start-up
 def open_levels(machine: PositionMachine) -> None:
-    """At start-up, open new progressive levels, record changed parameters, and verify every level's sums.
+    """At start-up, open new progressive levels, record changed terms, and verify every level's sums.
 
-    For a new level of a controller, a zero count of contributions is stored before the first wager. Changed
-    parameters take effect after the next win (NY 5321.18(b)(4)). A level that is no longer in the cabinet file
+    For a new level of a controller, a zero count of contributions is stored before the first wager. Changed terms take
+    effect after the next hit of the whole level (NY 5321.18(b)(4)). A level that is no longer in the cabinet file
     keeps its amount in memory. Raises :class:`LevelDefectiveError` if the sums of a level do not agree.
     """
     for pool in machine.component(ProgressivePools).pool_by_id.values():
@@ -325,7 +325,9 @@ def sum_progressive_award_cents(machine: PositionMachine, game_record: GameRecor
     return sum(hit.amount_cents or 0 for hit in list_game_hits(machine, game_record))
 
 
-def build_payment(machine: PositionMachine, game_record: GameRecord, target: str) -> tuple[Transfer, ...]:
+def build_payment_transfers(
+    machine: PositionMachine, game_record: GameRecord, target: str
+) -> tuple[Transfer, ...]:
     """Return the transfers that pay a game's progressive hits from their levels' accounts to the account ``target``."""
     return tuple(
         Transfer(f"house:progressive:{hit.pool_id}", target, hit.amount_cents)
@@ -491,8 +493,8 @@ def list_undecided_levels(machine: PositionMachine, game_record: GameRecord) -> 
     )
 
 
-def end_game_after_award(machine: PositionMachine, _: Event) -> Event:
-    """Return the event that ends the open game, once the amounts of its progressive hits are locked."""
+def build_game_end_event(machine: PositionMachine, _: Event) -> Event:
+    """Return the event that ends the open game; called once the amounts of its progressive hits are locked."""
     return Event(
         EventType.OUTCOME_SHOWN, OutcomeShown(play_id=machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD))
     )

@@ -37,25 +37,25 @@ DECISION_DECLINE: Final = "decline"
 
 
 # ------------------------------------------------------------------------------------ verification of reports
-def find_received_commitment(machine: PositionMachine, level_id: str, prize_number: int) -> str | None:
+def find_received_commitment(machine: PositionMachine, pool_id: str, prize_number: int) -> str | None:
     """Return the first received commitment to mystery prize ``prize_number`` of a level; None if none was received."""
     first_commitment = None
     for entry in machine.journal.entries(PRIZE_COMMITTED.kind, newest_first=True):
         record = from_json(ReceivedCommitment, entry.record, f"entry {entry.sequence}, {entry.kind}")
-        if record.pool_id != level_id:
+        if record.pool_id != pool_id:
             continue
         if record.prize_number < prize_number:
             break
         if record.prize_number == prize_number:
             first_commitment = record.commitment
-    return find_earlier_commitment(machine.journal, level_id, prize_number) or first_commitment
+    return find_earlier_commitment(machine.journal, pool_id, prize_number) or first_commitment
 
 
-def find_reason_to_doubt_prize(machine: PositionMachine, level_id: str, prize: WonPrize) -> str:
+def find_reason_to_doubt_prize(machine: PositionMachine, pool_id: str, prize: WonPrize) -> str:
     """Return why a reported mystery prize cannot be verified; empty if it is verified."""
-    trigger, pool = prize.trigger, machine.component(ProgressivePools).pool_by_id.get(level_id)
-    commitment = find_received_commitment(machine, level_id, trigger.prize_number)
-    if trigger.level_id != level_id or pool is None:
+    trigger, pool = prize.trigger, machine.component(ProgressivePools).pool_by_id.get(pool_id)
+    commitment = find_received_commitment(machine, pool_id, trigger.prize_number)
+    if trigger.level_id != pool_id or pool is None:
         return f"the message has the secret of level {trigger.level_id}"
     if commitment is None:
         return f"no commitment to prize {trigger.prize_number} was received"
@@ -205,12 +205,14 @@ def rule_on_prize(machine: PositionMachine, event: Event) -> None:
             doubt_reason=held_prize.reason,
         )
     is_amount_open = claim is not None and claim.payment_method is None and claim.amount_cents is None
-    if held_prize is not None:  # nothing remains to be done for a hit that is settled or void since
+    if held_prize is not None:  # a hit that has been settled or voided meanwhile needs nothing more
         is_settled = is_amount_open or held_prize.prize_report is None
         state[f"{ProgressiveKey.HELD_PRIZE}{claim_id}"] = (
             None if is_settled else replace(held_prize, ruling=decision)
         )
-    if claim is not None and is_amount_open:  # for a hit of the game itself the question is how much is paid
+    if (
+        claim is not None and is_amount_open
+    ):  # a hit by the game's outcome is owed: the ruling decides the amount
         awarded_cents = (
             held_prize.amount_cents
             if held_prize is not None and decision == DECISION_PAY
@@ -226,28 +228,28 @@ def rule_on_prize(machine: PositionMachine, event: Event) -> None:
 
 
 def record_commitment_or_get_error(
-    machine: PositionMachine, level_id: str, prize_number: int, commitment: str
+    machine: PositionMachine, pool_id: str, prize_number: int, commitment: str
 ) -> str:
     """Record the commitment to a mystery prize's secret amount when it is first received.
 
     Return an error text if another commitment to the same prize was received before; otherwise an empty string.
     """
-    key = f"{ProgressiveKey.PRIZE_COMMITMENT}{level_id}"
+    key = f"{ProgressiveKey.PRIZE_COMMITMENT}{pool_id}"
     committed_prize = CommittedPrize(prize_number=prize_number, commitment=commitment)
     if machine.memory.read(CommittedPrize, key) == committed_prize:
         return ""
-    received_commitment = find_received_commitment(machine, level_id, prize_number)
+    received_commitment = find_received_commitment(machine, pool_id, prize_number)
     if received_commitment is None:
         machine.post(
             PRIZE_COMMITTED,
-            ReceivedCommitment(pool_id=level_id, prize_number=prize_number, commitment=commitment),
+            ReceivedCommitment(pool_id=pool_id, prize_number=prize_number, commitment=commitment),
             state={key: committed_prize},
         )
         return ""
     return (
         ""
         if received_commitment == commitment
-        else f"{level_id}: another commitment to prize {prize_number} than the one received before"
+        else f"{pool_id}: another commitment to prize {prize_number} than the one received before"
     )
 
 

@@ -26,12 +26,12 @@ class LevelDefectiveError(LocalError):
 
 
 class LevelTermsError(OperatorError):
-    """Raised if a progressive level's parameters are invalid; the text says which, and why."""
+    """Raised if a progressive level's terms are invalid; the text says which, and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelTerms:
-    """The parameters of a progressive level: base, increment, ceiling.
+    """The terms of a progressive level: base, increment, ceiling.
 
     They change only when the whole level is won (NY 5321.18(b)(4)).
     """
@@ -85,7 +85,7 @@ class Level:
     hidden_amount: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("hidden"))
     """The reserve that pays for the next reset."""
     overflow_amount: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("overflow"))
-    """The contributions above the ceiling, which feed the level after its next win."""
+    """The contributions above the ceiling, which feed the level after its next hit."""
     contributed_amount: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("contributed"))
     """The total of all contributions since the level opened."""
     seeded_cents: int = field(default=0, metadata=stored_as("seeded"))
@@ -99,7 +99,7 @@ class Level:
     hit_count: int = field(default=0, metadata=stored_as("hits"))
     """The number of hits since the level opened."""
     next_terms: LevelTerms | None = None
-    """Changed parameters that take effect when the current amount has been won; None if none exist (I-06)."""
+    """Changed terms that take effect when the whole level has been won; None if the terms have not changed (I-06)."""
 
     # ------------------------------------------------------------------ amounts
     @property
@@ -144,22 +144,22 @@ class Level:
         """Return the level after adding the increments of a stake of ``stake_cents``, which must be above zero."""
         if stake_cents <= 0:
             raise LevelDefectiveError(f"a wager of {stake_cents} minor units cannot contribute")
-        shown_amount = stake_cents * self.terms.increment
-        hidden_amount = stake_cents * self.terms.hidden_increment
+        shown_increment_amount = stake_cents * self.terms.increment
+        hidden_increment_amount = stake_cents * self.terms.hidden_increment
         grown_level = replace(
             self,
-            hidden_amount=self.hidden_amount + hidden_amount,
-            contributed_amount=self.contributed_amount + shown_amount + hidden_amount,
+            hidden_amount=self.hidden_amount + hidden_increment_amount,
+            contributed_amount=self.contributed_amount + shown_increment_amount + hidden_increment_amount,
         )
-        return _add_amount(grown_level, shown_amount)
+        return _add_amount(grown_level, shown_increment_amount)
 
     def pay_hit(self, share: Fraction = WHOLE_LEVEL_SHARE) -> tuple[int, "Level"]:
         """Return the amount that a hit of the level pays, in minor units, and the level after the hit.
 
         A full hit (``share`` 1) pays the displayed amount. The reserve's whole minor units then go into the new
-        base, the operator pays in what is missing, and changed parameters take effect. A partial hit pays
+        base, the operator pays in what is missing, and changed terms take effect. A partial hit pays
         ``share`` of the displayed amount, rounded down, and refills the level only up to its base; changed
-        parameters do not take effect. In both cases the overflow is then added, up to the ceiling, and
+        terms do not take effect. In both cases the overflow is then added, up to the ceiling, and
         fractions of a minor unit stay in the level.
         """
         if not 0 < share <= 1:
@@ -174,8 +174,8 @@ class Level:
     def correct_paid_hit(self, excess_cents: int) -> "Level":
         """Return the level after correcting a hit that was paid ``excess_cents`` above the amount awarded for it.
 
-        If negative, the hit was paid below its award, and the difference returns to the level. An excess is
-        taken out of the level, and the operator pays in what is then missing below the base.
+        If ``excess_cents`` is negative, the hit was paid below its award, and the difference returns to the level. An
+        excess is taken out of the level, and the operator pays in what is then missing below the base.
         """
         if excess_cents > 0:
             return self._pay_out(excess_cents, is_whole_level=False)
@@ -217,7 +217,7 @@ class Level:
         return _add_amount(reversed_level, Fraction(amount_cents))
 
     def change_terms(self, terms: LevelTerms) -> "Level":
-        """Return the progressive level with new parameters, which take effect after the next win (NY 5321.18(b)(4))."""
+        """Return the level with new terms, which take effect once the whole level is won (NY 5321.18(b)(4))."""
         return replace(self, next_terms=None if terms == self.terms else terms)
 
     def release_whole_amount(self) -> tuple[Fraction, "Level"]:

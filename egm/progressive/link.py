@@ -11,8 +11,9 @@ controller names a gap, they are sent again from there.
 * A claim is sent once the contribution of its wager has been counted, and repeated until the controller has
 locked the amount (the award).
 
-* A commit reports that the award is paid. It is repeated until the controller has closed the claim. If the
-controller does not know the hit (the claim was lost, or its store is an older copy), the claim is sent first.
+* A payment report (``commit`` on the wire) says that the award is paid. It is repeated until the controller has closed
+the claim. If the controller does not know the claim (the message was lost, or the controller's store is an older copy),
+the claim is sent first.
 
 * In a mystery level the controller decides who wins while it counts, and reports wins with the count. The link
 reports a win of this machine as a notification until the machine has recorded it; then it is a claim whose amount is
@@ -69,8 +70,8 @@ class _OpenClaim:
     """The report that the award is paid; None until it is."""
     is_awarded: bool = False
     """Whether the machine has stored the amount that the controller locked."""
-    is_prize_held: bool = False
-    """Whether the controller has replied that a person must rule on the claim first."""
+    is_held_by_controller: bool = False
+    """Whether the controller holds the claim: it has replied that a person must rule on the claim first."""
     is_unknown_to_controller: bool = False
     """Whether the controller has replied that it does not know the claim, so that it must be sent again."""
     sent_ns: int | None = None
@@ -183,28 +184,28 @@ class ControllerLink:
         """
         self._machine_id = machine_id
         self._stale_after_ns = stale_after_ns
-        self.feeders: Mapping[str, LinkedLevelFeeder] = {
+        self.feeder_by_level: Mapping[str, LinkedLevelFeeder] = {
             pool.id: LinkedLevelFeeder(pool) for pool in pools if pool.keeper is LevelKeeper.CONTROLLER
         }
-        self._open_claims: dict[str, _OpenClaim] = {}
+        self._open_claim_by_id: dict[str, _OpenClaim] = {}
         self._closed_claim_ids: deque[str] = deque(maxlen=_CLOSED_CLAIMS_MAX)
         self._is_connected = False
         self._nonce = ""
-        self._enrolment_sent_ns: dict[str, int] = {}
+        self._enrolment_sent_ns_by_level: dict[str, int] = {}
         self._outgoing_messages: list[MachineMessage] = []
         self._notifications: list[LinkNotification] = []
 
     # ------------------------------------------------------------------ queries
     def find_displayed_amount(self, level_id: str, now_ns: int) -> DisplayedAmount:
         """Return the amount that the machine displays for a linked level now, and whether it is current."""
-        feeder = self.feeders.get(level_id)
+        feeder = self.feeder_by_level.get(level_id)
         if feeder is None or not self._is_connected:
             return DisplayedAmount(0 if feeder is None else feeder.amount_cents, LevelStatus.DOWN)
         return feeder.find_displayed_amount(now_ns, self._stale_after_ns)
 
     def list_open_claims(self) -> dict[str, ClaimPhase]:
         """Return every open claim to a linked progressive level, by id, with its phase."""
-        return {claim_id: open_claim.phase for claim_id, open_claim in self._open_claims.items()}
+        return {claim_id: open_claim.phase for claim_id, open_claim in self._open_claim_by_id.items()}
 
     def take_messages(self) -> list[MachineMessage]:
         """Return the messages to send to the controller, in order, and remove them."""
@@ -225,7 +226,7 @@ class ControllerLink:
         They are all contributions after number ``last_counted_number``, in any order: a memory clear carries
         the open game over before the games that ended earlier.
         """
-        feeder = self.feeders[level_id]
+        feeder = self.feeder_by_level[level_id]
         feeder.last_counted_number = feeder.last_sent_number = last_counted_number
         feeder.pending_contributions.clear()
         feeder.pending_contributions.extend(
@@ -237,12 +238,12 @@ class ControllerLink:
 
         A lower amount is shown only if the controller reports a larger number of falls.
         """
-        feeder = self.feeders[level_id]
+        feeder = self.feeder_by_level[level_id]
         feeder.amount_cents, feeder.fall_count = amount_cents, fall_count
 
     def queue_contribution(self, contribution: Contribution, now_ns: int) -> None:
         """Queue a wager's contribution, which the journal already holds, to be sent to the progressive controller."""
-        feeder = self.feeders[contribution.level_id]
+        feeder = self.feeder_by_level[contribution.level_id]
         if contribution.number == feeder.last_contribution_number + 1:
             feeder.pending_contributions.append(contribution)
         self._send_contributions(feeder, now_ns)
@@ -252,29 +253,29 @@ class ControllerLink:
 
         Do nothing if the claim is open already.
         """
-        self._open_claims.setdefault(claim.claim_id, _OpenClaim(claim))
+        self._open_claim_by_id.setdefault(claim.claim_id, _OpenClaim(claim))
         self._send_due_claim(claim.claim_id, now_ns)
 
     def open_mystery_claim(self, claim: Claim, now_ns: int) -> None:
         """Open the claim for a mystery win, which the journal already holds; its amount is known."""
-        self._open_claims.setdefault(claim.claim_id, _OpenClaim(claim, is_awarded=True))
+        self._open_claim_by_id.setdefault(claim.claim_id, _OpenClaim(claim, is_awarded=True))
         self._send_due_claim(claim.claim_id, now_ns)
 
     def mark_award_recorded(self, claim_id: str) -> None:
         """Mark the claim as awarded: the journal holds the amount that the controller has locked for it."""
-        if claim_id in self._open_claims:
-            self._open_claims[claim_id].is_awarded = True
+        if claim_id in self._open_claim_by_id:
+            self._open_claim_by_id[claim_id].is_awarded = True
 
     def report_payment(self, payment_report: PaymentReport, claim: Claim, now_ns: int) -> None:
         """Report to the controller that a claim is paid, which the journal already holds; open the claim if needed."""
-        open_claim = self._open_claims.setdefault(payment_report.claim_id, _OpenClaim(claim))
+        open_claim = self._open_claim_by_id.setdefault(payment_report.claim_id, _OpenClaim(claim))
         if open_claim.payment_report is None:
             open_claim.payment_report, open_claim.sent_ns = payment_report, None
         self._send_due_claim(payment_report.claim_id, now_ns)
 
     def drop_claim(self, claim_id: str) -> None:
         """Remove a claim that the journal no longer lists as open; later messages about it are ignored."""
-        self._open_claims.pop(claim_id, None)
+        self._open_claim_by_id.pop(claim_id, None)
         self._closed_claim_ids.append(claim_id)
 
     # ------------------------------------------------------------------ from the carrier
@@ -284,17 +285,17 @@ class ControllerLink:
         ``nonce`` is a new text for every connection; the controller's replies repeat it.
         """
         self._is_connected, self._nonce = True, nonce
-        self._enrolment_sent_ns.clear()
-        for feeder in self.feeders.values():
+        self._enrolment_sent_ns_by_level.clear()
+        for feeder in self.feeder_by_level.values():
             feeder.reset_connection()
-        for open_claim in self._open_claims.values():
+        for open_claim in self._open_claim_by_id.values():
             open_claim.sent_ns = None
         self.repeat_unanswered_messages(now_ns)
 
     def handle_disconnection(self) -> None:
         """Mark every linked level as down, because the connection to the controller is lost."""
         self._is_connected = False
-        for feeder in self.feeders.values():
+        for feeder in self.feeder_by_level.values():
             feeder.reset_connection()
 
     def process_message(self, message: ControllerMessage, now_ns: int) -> None:
@@ -313,7 +314,7 @@ class ControllerLink:
             case Award():
                 self._handle_award(message, now_ns)
             case ClaimClosure():
-                if message.claim_id in self._open_claims:
+                if message.claim_id in self._open_claim_by_id:
                     self._notifications.append(ClaimPaymentRecorded(message.claim_id))
             case Refusal():
                 self._handle_refusal(message, now_ns)
@@ -323,20 +324,20 @@ class ControllerLink:
         if not self._is_connected:
             return
         self._send_enrolments(now_ns)
-        for feeder in self.feeders.values():
+        for feeder in self.feeder_by_level.values():
             self._send_contributions(feeder, now_ns)
-        for claim_id in self._open_claims:
+        for claim_id in self._open_claim_by_id:
             self._send_due_claim(claim_id, now_ns)
 
     # ------------------------------------------------------------------ enrolment
     def _send_enrolments(self, now_ns: int) -> None:
         """Send the enrolment in each linked level that is not enrolled, unless it was sent a short time ago."""
         enrolments = []
-        for level_id, feeder in self.feeders.items():
-            sent_ns = self._enrolment_sent_ns.get(level_id)
-            patience_ns = CONTRIBUTION_RETRY_NS if feeder.refusal_reason is None else _REFUSED_RETRY_NS
-            if not feeder.is_enrolled and (sent_ns is None or now_ns - sent_ns >= patience_ns):
-                self._enrolment_sent_ns[level_id] = now_ns
+        for level_id, feeder in self.feeder_by_level.items():
+            sent_ns = self._enrolment_sent_ns_by_level.get(level_id)
+            retry_ns = CONTRIBUTION_RETRY_NS if feeder.refusal_reason is None else _REFUSED_RETRY_NS
+            if not feeder.is_enrolled and (sent_ns is None or now_ns - sent_ns >= retry_ns):
+                self._enrolment_sent_ns_by_level[level_id] = now_ns
                 enrolments.append(feeder.level_enrolment)
         if enrolments:
             self._outgoing_messages.append(
@@ -348,7 +349,7 @@ class ControllerLink:
 
         A reply to an earlier enrolment is ignored.
         """
-        feeder = self.feeders.get(message.level_id)
+        feeder = self.feeder_by_level.get(message.level_id)
         if feeder is None or message.nonce != self._nonce or not self._is_connected:
             return
         objection = feeder.find_enrolment_objection(message)
@@ -380,12 +381,12 @@ class ControllerLink:
         If the amount is wrong, or if the controller has lost amounts that it had published, enrol again: this
         sends the controller the amount that the machine showed last.
         """
-        feeder = self.feeders.get(message.level_id)
+        feeder = self.feeder_by_level.get(message.level_id)
         if feeder is None:
             return
         previous_commitment, sequence_before = feeder.commitment, feeder.value_sequence
         contradiction = feeder.update_value(message, now_ns)
-        # Its store was reset: send what was shown.
+        # The controller's store was reset, or its amount is wrong: send it the amount that was shown last.
         if contradiction or feeder.value_sequence < sequence_before:
             self._send_enrolment_again(feeder, now_ns)
         if contradiction:
@@ -403,21 +404,21 @@ class ControllerLink:
         Then send further contributions, and claims that waited for this count. ``mystery_wins``, the wins that
         the controller found among the counted contributions, are added to the notifications for the machine.
         """
-        feeder = self.feeders.get(level_id)
+        feeder = self.feeder_by_level.get(level_id)
         if feeder is None:
             return
         if feeder.is_mystery:
             self._notifications += [
                 MysteryWinFound(level_id, win)
                 for win in mystery_wins
-                if win.claim_id not in self._open_claims
+                if win.claim_id not in self._open_claim_by_id
             ]
             self._notifications.append(LevelResultsKnown(level_id, last_counted_number))
         if last_counted_number > feeder.last_contribution_number:
             self._notifications.append(ControllerCountAhead(level_id, last_counted_number))
         feeder.process_count(last_counted_number, now_ns)
         self._send_contributions(feeder, now_ns)
-        for claim_id, open_claim in self._open_claims.items():
+        for claim_id, open_claim in self._open_claim_by_id.items():
             if open_claim.claim.level_id == level_id:
                 self._send_due_claim(claim_id, now_ns)
 
@@ -432,8 +433,8 @@ class ControllerLink:
 
         Send nothing if the message was sent a short time ago, or if the controller cannot process it yet.
         """
-        open_claim = self._open_claims[claim_id]
-        feeder = self.feeders.get(open_claim.claim.level_id)
+        open_claim = self._open_claim_by_id[claim_id]
+        feeder = self.feeder_by_level.get(open_claim.claim.level_id)
         if feeder is None or not self._is_connected or not feeder.is_enrolled:
             return
         if open_claim.sent_ns is not None and now_ns - open_claim.sent_ns < CONTRIBUTION_RETRY_NS:
@@ -452,7 +453,7 @@ class ControllerLink:
 
         If no such claim is open, record a complaint about the controller, unless it is a late repeat.
         """
-        open_claim = self._open_claims.get(message.claim_id)
+        open_claim = self._open_claim_by_id.get(message.claim_id)
         if open_claim is None:
             if message.claim_id in self._closed_claim_ids:
                 return  # a late repeat
@@ -470,18 +471,20 @@ class ControllerLink:
     # ------------------------------------------------------------------ refusals
     def _handle_refusal(self, refusal: Refusal, now_ns: int) -> None:
         """Pass the progressive controller's refusal to the handler of the kind of message that it refuses."""
-        handlers: Mapping[str, Callable[[Refusal, int], None]] = {
+        handler_by_refused_type: Mapping[str, Callable[[Refusal, int], None]] = {
             "join": self._handle_enrolment_refusal,
             "contribution": self._handle_contribution_refusal,
             "claim": self._handle_claim_refusal,
             "commit": self._handle_claim_refusal,
         }
-        handlers[refusal.refused_type](refusal, now_ns)
+        handler_by_refused_type[refusal.refused_type](refusal, now_ns)
 
     def _handle_enrolment_refusal(self, refusal: Refusal, _: int) -> None:
         """Stop feeding the level whose enrolment the controller refused; all levels if the refusal names none."""
         concerned_feeders = (
-            [self.feeders[refusal.level_id]] if refusal.level_id in self.feeders else self.feeders.values()
+            [self.feeder_by_level[refusal.level_id]]
+            if refusal.level_id in self.feeder_by_level
+            else self.feeder_by_level.values()
         )
         if refusal.nonce == self._nonce:
             for feeder in concerned_feeders:
@@ -489,7 +492,7 @@ class ControllerLink:
 
     def _handle_contribution_refusal(self, refusal: Refusal, now_ns: int) -> None:
         """React to a refused contribution: send again from the gap, enrol again, or stop feeding the level."""
-        feeder = self.feeders.get(refusal.level_id)
+        feeder = self.feeder_by_level.get(refusal.level_id)
         if feeder is None:
             return
         if (
@@ -507,7 +510,9 @@ class ControllerLink:
             else:
                 self._send_contributions(feeder, now_ns)
         elif refusal.reason is RefusalReason.CONTRIBUTIONS_MISSING:
-            self._send_enrolment_again(feeder, now_ns)  # a late refusal, or it has less than it reported
+            self._send_enrolment_again(
+                feeder, now_ns
+            )  # a late refusal, or the controller has less than it reported
         elif refusal.reason is RefusalReason.NOT_ENROLLED:
             self._enrol_from_start(feeder, now_ns)
         else:
@@ -517,10 +522,10 @@ class ControllerLink:
 
     def _handle_claim_refusal(self, refusal: Refusal, now_ns: int) -> None:
         """React to a refused claim by its reason: enrol again, send it again, wait, or report the refusal."""
-        open_claim = self._open_claims.get(refusal.claim_id)
+        open_claim = self._open_claim_by_id.get(refusal.claim_id)
         if open_claim is None:
             return
-        feeder = self.feeders.get(open_claim.claim.level_id)
+        feeder = self.feeder_by_level.get(open_claim.claim.level_id)
         if refusal.reason is RefusalReason.NOT_ENROLLED and feeder is not None:
             open_claim.sent_ns = None
             self._enrol_from_start(feeder, now_ns)
@@ -532,11 +537,11 @@ class ControllerLink:
             open_claim.is_unknown_to_controller, open_claim.sent_ns = True, None
             self._send_due_claim(refusal.claim_id, now_ns)
         elif refusal.reason is RefusalReason.CLAIM_BEFORE_CONTRIBUTION or (
-            open_claim.is_prize_held and refusal.reason is RefusalReason.CLAIM_HELD
+            open_claim.is_held_by_controller and refusal.reason is RefusalReason.CLAIM_HELD
         ):
             return
         else:
-            open_claim.is_prize_held = refusal.reason is RefusalReason.CLAIM_HELD
+            open_claim.is_held_by_controller = refusal.reason is RefusalReason.CLAIM_HELD
             self._notifications.append(
                 ControllerComplaint(
                     f"refused.{refusal.reason}",
@@ -551,10 +556,10 @@ class ControllerLink:
         """
         if (
             self._is_connected
-            and now_ns - self._enrolment_sent_ns.get(feeder.pool.id, -CONTRIBUTION_RETRY_NS)
+            and now_ns - self._enrolment_sent_ns_by_level.get(feeder.pool.id, -CONTRIBUTION_RETRY_NS)
             >= CONTRIBUTION_RETRY_NS
         ):
-            self._enrolment_sent_ns[feeder.pool.id] = now_ns
+            self._enrolment_sent_ns_by_level[feeder.pool.id] = now_ns
             levels = (feeder.level_enrolment,)
             self._outgoing_messages.append(
                 EnrolmentRequest(machine=self._machine_id, nonce=self._nonce, levels=levels)
@@ -565,5 +570,5 @@ class ControllerLink:
         if feeder.is_enrolled:
             feeder.is_enrolled = False
             feeder.last_sent_number = feeder.last_counted_number
-            self._enrolment_sent_ns.pop(feeder.pool.id, None)
+            self._enrolment_sent_ns_by_level.pop(feeder.pool.id, None)
             self._send_enrolments(now_ns)

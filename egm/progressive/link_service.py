@@ -87,7 +87,7 @@ class ProgressiveLinkService:
         self._stops_machine_when_down = progressive_rules.refused_while_link_down == "machine"
         self._connection_count = 0
         self._entry_sequences_by_pool_id: dict[str, dict[int, int]] = {
-            pool_id: {} for pool_id in self._link.feeders
+            pool_id: {} for pool_id in self._link.feeder_by_level
         }
         """The number of the journal entry of each uncounted contribution, by pool id and contribution number."""
         self._last_displayed_by_pool_id: dict[str, DisplayedAmount] = {}
@@ -98,7 +98,7 @@ class ProgressiveLinkService:
         self._claims_reported_again: set[str] = set()
         """The claims whose payment was reported again on this connection."""
         self._is_send_scheduled = False
-        for pool_id in self._link.feeders:
+        for pool_id in self._link.feeder_by_level:
             progress = self._read_link_progress(pool_id)
             self._link.restore_contributions(
                 pool_id,
@@ -139,7 +139,7 @@ class ProgressiveLinkService:
 
         Also delete the stored entry numbers of the counted contributions, which are no longer needed.
         """
-        feeder = self._link.feeders.get(pool_id)
+        feeder = self._link.feeder_by_level.get(pool_id)
         if feeder is None:
             return None
         entry_sequence_by_number = self._entry_sequences_by_pool_id[pool_id]
@@ -172,8 +172,8 @@ class ProgressiveLinkService:
         self._connection_count += 1
         self._complaint_count = 0
         self._claims_reported_again.clear()
-        session = self._machine.fresh_id(self._machine_id)
-        self._link.enrol_levels(f"{session}.{self._connection_count}", self._read_clock_ns())
+        connection_id = self._machine.fresh_id(self._machine_id)
+        self._link.enrol_levels(f"{connection_id}.{self._connection_count}", self._read_clock_ns())
         self._schedule_send_and_submit()
 
     def handle_disconnection(self, reason: str) -> None:
@@ -196,7 +196,7 @@ class ProgressiveLinkService:
         """Pass what the journal recorded since the last call (contributions, hits, payments) to the link."""
         self._last_sequence_read = self._machine.journal.sequence
         now_ns = self._read_clock_ns()
-        for pool_id, feeder in self._link.feeders.items():
+        for pool_id, feeder in self._link.feeder_by_level.items():
             progress = self._read_link_progress(pool_id)
             if progress.contribution_number > feeder.last_contribution_number:
                 for contribution in self._list_new_contributions(
@@ -467,24 +467,25 @@ class ProgressiveLinkService:
         If the profile requires it, disable the machine while the link of a level is down.
         """
         displayed_by_pool_id = {
-            pool_id: self.find_displayed_amount(pool_id) for pool_id in self._link.feeders
+            pool_id: self.find_displayed_amount(pool_id) for pool_id in self._link.feeder_by_level
         }
         if displayed_by_pool_id == self._last_displayed_by_pool_id:
             return
-        for pool_id, shown_amount in displayed_by_pool_id.items():
+        for pool_id, displayed_amount in displayed_by_pool_id.items():
             last_amount = self._last_displayed_by_pool_id.get(pool_id)
             if last_amount is not None and (last_amount.status is LevelStatus.UP) != (
-                shown_amount.status is LevelStatus.UP
+                displayed_amount.status is LevelStatus.UP
             ):
                 declaration = LEVEL_LINK_LOST if last_amount.status is LevelStatus.UP else LEVEL_LINK_BACK
                 self._machine.post(
-                    declaration, LevelLinkChanged(pool_id=pool_id, status=shown_amount.status.value)
+                    declaration, LevelLinkChanged(pool_id=pool_id, status=displayed_amount.status.value)
                 )
         self._last_displayed_by_pool_id = displayed_by_pool_id
         if self._stops_machine_when_down:
             self._enable_or_disable_machine(
                 is_link_up=all(
-                    shown_amount.status is LevelStatus.UP for shown_amount in displayed_by_pool_id.values()
+                    displayed_amount.status is LevelStatus.UP
+                    for displayed_amount in displayed_by_pool_id.values()
                 )
             )
         self._context.submit_event(Event(EventType.PROGRESSIVE_AMOUNTS_CHANGED))

@@ -85,7 +85,7 @@ class RefusalReason(StrEnum):
     OTHER_ODDS = "other_odds"
     OTHER_INCREMENT = "other_increment"
     OTHER_TERMS = "other_terms"
-    """The level's parameters do not fit the game: the base is too low, or the kind or the ceiling differs."""
+    """The level's terms do not fit the game: the base is too low, or the kind or the ceiling differs."""
     CONTRIBUTIONS_MISSING = "gap"
     """Contributions before this one are missing; the machine must send again from number ``next_needed_number``."""
     WRONG_AMOUNT = "wrong_amount"
@@ -252,16 +252,16 @@ class LevelValue(_Message):
     commitment: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
     """The commitment to the secret amount of the current mystery prize; empty without one."""
 
-    def is_after(self, run: str, sequence: int, time_utc: str, *, was_timed_out: bool) -> bool:
+    def is_after(self, run: str, sequence: int, time_utc: str, *, has_timed_out: bool) -> bool:
         """Return whether this message about a level is newer than the one with that run, sequence and time.
 
         A message of another run is newer if its sequence or its time is higher. If nothing was received for a
-        while (``was_timed_out``), every message of another run is newer: its store may be an older copy, and its
-        clock behind.
+        while (``has_timed_out``), every message of another run is newer: that run may have an older copy of the store,
+        and a clock that is behind.
         """
         if self.run and self.run == run:
             return self.sequence > sequence
-        return self.sequence > sequence or self.time_utc > time_utc or was_timed_out
+        return self.sequence > sequence or self.time_utc > time_utc or has_timed_out
 
     def find_amount_error(self, amount_before_cents: int, fall_count_before: int) -> str:
         """Return why a level that showed ``amount_before_cents`` may not show this amount now; empty if it may.
@@ -372,7 +372,7 @@ class PaymentReport(_Message):
     award arrived, or two people ruled so.
     """
     payment_method: Literal["credit", "hand", "void"] = Field(default="credit", alias="way")
-    """Whether the award was paid to the credits or by hand; ``void``: the game was void and it returns to the level."""
+    """Whether the award was paid to the credits or by hand; ``void``: the game was void, and the award returns."""
 
 
 class ClaimClosure(_Message):
@@ -427,15 +427,15 @@ def encode(message: MachineMessage | ControllerMessage) -> bytes:
 
 def decode_machine_message(data: bytes) -> MachineMessage:
     """Decode a machine's message to the controller. Raises :class:`ProgressiveMessageError`."""
-    return _read_message(_MACHINE_MESSAGE_ADAPTER, data)
+    return _decode_message(_MACHINE_MESSAGE_ADAPTER, data)
 
 
 def decode_controller_message(data: bytes) -> ControllerMessage:
     """Decode a controller's message. Raises :class:`ProgressiveMessageError`."""
-    return _read_message(_CONTROLLER_MESSAGE_ADAPTER, data)
+    return _decode_message(_CONTROLLER_MESSAGE_ADAPTER, data)
 
 
-def _read_message(adapter: TypeAdapter[MessageT], data: bytes) -> MessageT:
+def _decode_message(adapter: TypeAdapter[MessageT], data: bytes) -> MessageT:
     """Decode a message of the progressive link by the types that ``adapter`` allows. Raises ProgressiveMessageError."""
     if len(data) > MESSAGE_BYTES_MAX:
         raise ProgressiveMessageError(f"{len(data)} bytes; at most {MESSAGE_BYTES_MAX} are read")

@@ -145,18 +145,18 @@ def create_pools(
     ``level_tables`` are the levels in the cabinet file; a side bet's level may be missing there. Raises
     :class:`LevelConfigurationError` if any other level of the game is missing, or if one cannot be managed as stated.
     """
-    level_table_by_level = {
+    level_table_by_level_name = {
         level_table.level_name: level_table for level_table in level_tables if level_table.game_id == game.id
     }
     pool_by_level_and_stake: dict[tuple[str, int], ProgressivePool] = {}
     for participation in game.list_every_level():
-        level_table = level_table_by_level.get(participation.level)
+        level_table = level_table_by_level_name.get(participation.level)
         if level_table is None and participation.spots:
             continue  # a side bet that the venue does not offer
         if level_table is None:
             unknown_levels = ", ".join(
                 sorted(
-                    level_table_by_level.keys()
+                    level_table_by_level_name.keys()
                     - {participation.level for participation in game.list_every_level()}
                 )
             )
@@ -260,13 +260,13 @@ def _create_pool(
     """Create the pool of a game's level at one stake; None if the level is shared, but not at this stake."""
     stake_cents = participation.stake_credits * denomination_cents
     keeper = _find_keeper(level_table)
-    pool_source = level_table.level_id_by_stake.get(str(stake_cents))
-    if keeper is not LevelKeeper.MACHINE and pool_source is None:
+    shared_level_id = level_table.level_id_by_stake.get(str(stake_cents))
+    if keeper is not LevelKeeper.MACHINE and shared_level_id is None:
         return None
     pool_id = {
         LevelKeeper.MACHINE: f"{game.id}.{participation.level}.{stake_cents}",
-        LevelKeeper.CONTROLLER: f"{pool_source}",
-        LevelKeeper.BROADCAST: f"sas.{pool_source}",
+        LevelKeeper.CONTROLLER: f"{shared_level_id}",
+        LevelKeeper.BROADCAST: f"sas.{shared_level_id}",
     }[keeper]
     if keeper is LevelKeeper.BROADCAST and participation.ceiling_credits is not None:
         raise LevelConfigurationError(

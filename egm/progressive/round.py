@@ -1,4 +1,4 @@
-"""Changes that one game makes to its progressive levels, collected until its journal entry is written.
+"""Changes that one step of a game makes to its progressive levels, collected until its journal entry is written.
 
 A step's numbers are drawn first. In the first step, the increment of the wager is then added to every level, and
 mystery prizes are drawn. Then each hit of the outcome is paid the amount that the level shows at that moment,

@@ -19,8 +19,8 @@ from egm.progressive.enrolment_page import (
 from egm.progressive.forms import PROGRESSIVE_FORMS
 from egm.progressive.game_levels import (
     attendant_may_settle_unanswered_hit,
+    build_game_end_event,
     close_claim,
-    end_game_after_award,
     no_claim_or_mystery_is_pending,
     settle_unanswered_claim,
 )
@@ -52,7 +52,7 @@ PROGRESSIVE_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
         EventType.NO_EVENT_WAITING,
         _AWAITING_AWARD_STATE,
         (no_claim_or_mystery_is_pending,),
-        (end_game_after_award,),
+        (build_game_end_event,),
     ),
     Rule(
         EventType.KEY_TURNED,

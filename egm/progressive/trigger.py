@@ -1,9 +1,9 @@
 """The secret amount of a shared mystery prize: drawn in advance, committed to, and published afterwards.
 
 At each reset the level's controller draws the amount at which the level will be won, and publishes a
-commitment: SHA-256 over the drawn number, everything it applies to, and a salt of 256 bits. Nobody can derive
-the amount from the commitment, or change it later. The wager that raises the level to the amount wins. Then
-number and salt are published, so that everyone can verify them against the commitment.
+commitment: SHA-256 over the drawn number, the prize to which it applies, and a salt of 256 bits. Nobody can derive
+the amount from the commitment, or change it later. The wager that raises the level to the amount wins. Then the drawn
+number and the salt are published, so that everyone can verify them against the commitment.
 
 The amount is one of ``point_count`` points that divide the interval from the start to the ceiling evenly. Each
 wager but the last covers the same number of points: all wagers of all machines have the same chance (Québec

@@ -51,7 +51,7 @@ def build_carried_decision() -> ClaimDecision:
 
 def build_paid_decision(cents: int) -> ClaimDecision:
     """Return the decision of staff at a memory clear that a claim was paid by hand."""
-    return ClaimDecision(decision=DECISION_PAID, amount_cents=cents, payer="A. Tremblay")
+    return ClaimDecision(decision=DECISION_PAID, paid_cents=cents, payer="A. Tremblay")
 
 
 def build_clearance(inspection: ClaimInspection, **decisions: ClaimDecision) -> Clearance:
@@ -68,7 +68,7 @@ def build_clearance(inspection: ClaimInspection, **decisions: ClaimDecision) -> 
         inspection,
         {**decision_by_claim, **decision_by_proposal},
         **CLEAR_PERSONS_AND_REASON,
-        challenge=inspection.inspection.challenge,
+        challenge=inspection.journal_inspection.challenge,
     )
 
 

@@ -158,12 +158,12 @@ def format_amount_in_words(amount_cents: int, currency: str, language: str) -> s
     except KeyError:
         raise InvalidTicket(f"amount in words: {currency} has no wording in {language!r}") from None
     units, cents = divmod(amount_cents, 100)
-    parts = []
+    amount_texts = []
     if units or not cents:
         preposition = " de" if language == "fr" and units and units % 10**6 == 0 else ""
         currency_noun = currency_words.unit[is_plural(units)]
-        parts.append(f"{spell(units)}{preposition} {currency_noun}".replace("de euro", "d'euro"))
+        amount_texts.append(f"{spell(units)}{preposition} {currency_noun}".replace("de euro", "d'euro"))
     if cents:
-        parts.append(f"{spell(cents)} {currency_words.hundredth[is_plural(cents)]}")
-    text = f" {conjunction} ".join(parts)
+        amount_texts.append(f"{spell(cents)} {currency_words.hundredth[is_plural(cents)]}")
+    text = f" {conjunction} ".join(amount_texts)
     return text[0].upper() + text[1:]

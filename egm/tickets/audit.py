@@ -6,7 +6,7 @@ from typing import Final
 
 from egm.errors import OperatorError
 from egm.record_codec import from_json, stored_as
-from egm.tickets.model import CAGE_AUTHOR_PREFIX, HOST_ISSUER, TicketKind
+from egm.tickets.model import CAGE_ACTOR_PREFIX, HOST_ISSUER, TicketKind
 from egm.tickets.record import TicketAction, TicketRecord
 from egm.tickets.store import TicketStore
 from meters import JournalView
@@ -92,7 +92,7 @@ def _find_issuers(records: Iterable[TicketRecord]) -> set[str]:
 def _find_redeeming_machines(records: Iterable[TicketRecord]) -> set[str]:
     """Return the serial numbers of the machines that locked any of the given tickets to redeem it, without cages."""
     moves = [move for record in records for move in record.moves if move.action is TicketAction.LOCK]
-    return {move.actor for move in moves if not move.actor.startswith(CAGE_AUTHOR_PREFIX)}
+    return {move.actor for move in moves if not move.actor.startswith(CAGE_ACTOR_PREFIX)}
 
 
 def compare_ledger_with_journal(
@@ -119,11 +119,11 @@ def compare_ledger_with_journal(
     # The journal counts value that enters as a negative balance of its source.
     return [
         AccountComparison(
-            name,
-            abs(balance_cents(name)),
-            ledger_cents_by_account[name] - starting_cents_by_account.get(name, 0),
+            account,
+            abs(balance_cents(account)),
+            ledger_cents_by_account[account] - starting_cents_by_account.get(account, 0),
         )
-        for name in COMPARED_ACCOUNTS
+        for account in COMPARED_ACCOUNTS
     ]
 
 
@@ -269,8 +269,8 @@ def is_known_to_journal(journal: JournalView, record: TicketRecord) -> bool:
             or f"{record.issue_id}.printed" in _list_entry_ids_before_clear(journal)
         )
     details = entry.record if isinstance(entry.record, Mapping) else {}
-    journal_terms = (details.get("amount_cents"), details.get("kind"))
-    return entry.kind == "voucher.out" and journal_terms == (
+    journal_amount_and_kind = (details.get("amount_cents"), details.get("kind"))
+    return entry.kind == "voucher.out" and journal_amount_and_kind == (
         record.ticket.amount_cents,
         record.ticket.kind.value,
     )

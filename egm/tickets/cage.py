@@ -12,7 +12,7 @@ from typing import Any, Final
 from egm.clock import Clock
 from egm.errors import OperatorError
 from egm.tickets import numbers
-from egm.tickets.model import CAGE_AUTHOR_PREFIX, HOST_ISSUER, Ticket, TicketKind, TicketState
+from egm.tickets.model import CAGE_ACTOR_PREFIX, HOST_ISSUER, Ticket, TicketKind, TicketState
 from egm.tickets.record import TICKET_TRANSITIONS, TicketAction, TicketMove, TicketRecord
 from egm.tickets.redemption import (
     TicketRedemption,
@@ -41,7 +41,7 @@ class TicketPayee:
 
 
 @dataclass(frozen=True, slots=True)
-class RegisterLine:
+class PayeeRegisterLine:
     """One payment in the register of payees: the ticket, and when, by whom and to whom it was paid."""
 
     record: TicketRecord
@@ -82,7 +82,7 @@ class TicketCage:
             raise OperatorError("the cage: the two people must be different")
         self._store = store
         self._clock = clock
-        self._actor = f"{CAGE_AUTHOR_PREFIX}{person.strip()}"
+        self._actor = f"{CAGE_ACTOR_PREFIX}{person.strip()}"
         self._second_person = second_person.strip()
         self._is_date_known = is_date_known
         self._is_known_to_journal = is_known_to_journal
@@ -222,12 +222,12 @@ def is_ticket_number(ticket_number: str) -> bool:
     return any(has_number_form(ticket_number) for has_number_form in _NUMBER_FORM_CHECKS)
 
 
-def iter_register_lines(store: TicketStore) -> Iterator[RegisterLine]:
+def iter_payee_register_lines(store: TicketStore) -> Iterator[PayeeRegisterLine]:
     """Yield the cash payments with a recorded payee, ordered by the ticket's issue, newest first (QC-VLM 40)."""
     for record in store.iter_records(TicketState.REDEEMED):
         payee = record.moves[-1].details.get("payee")
         if isinstance(payee, Mapping):
-            yield RegisterLine(
+            yield PayeeRegisterLine(
                 record, record.moves[-1], TicketPayee(str(payee["name"]), str(payee["address"]))
             )
 

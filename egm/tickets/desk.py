@@ -10,10 +10,10 @@ To issue a ticket, the cabinet calls, under a cash-out id that it creates::
 
 To redeem a ticket in escrow, the cabinet calls, under a redemption id that it creates::
 
-    answer = desk.begin_redemption(redemption_id, digits)  durable lock, or a refusal: return the ticket
+    result = desk.begin_redemption(redemption_id, number)  durable lock, or a refusal: return the ticket
     (reserve the amount in the journal and stack the ticket; when it is in the box, settle the amount)
     desk.commit_redemption(redemption_id)                  durable: redeemed permanently
-    or desk.abort_redemption(redemption_id, reason)           durable: the ticket is valid again
+    or desk.abort_redemption(redemption_id, reason)        durable: the ticket is valid again
 
 Every call may be repeated with the same id or number and counts once. After a power loss the cabinet calls
 :meth:`TicketDesk.find_unfinished` and completes each item as its journal says. A reserved ticket is recorded as
@@ -60,14 +60,14 @@ class TicketRules:
     valid_days: int | None = None
     """The validity in days: a ticket is valid to the end of that local day; None: it never expires."""
     unread_own_tickets_max: int | None = None
-    """The limit for unreported tickets when the next number is one of the machine's own; None without a host.
+    """The limit for unread tickets when the next number is one of the machine's own; None without a host.
 
-    An unreported ticket is one that the host has not acknowledged. At the limit no further ticket is issued.
+    A ticket is unread until the host has acknowledged it. At the limit no further ticket is issued.
     """
     unread_tickets_max: int | None = None
-    """The limit for unreported tickets when the next number comes from the host; None without a host.
+    """The limit for unread tickets when the next number comes from the host; None without a host.
 
-    An unreported ticket is one that the host has not acknowledged. At the limit no further ticket is issued.
+    A ticket is unread until the host has acknowledged it. At the limit no further ticket is issued.
     """
 
 
@@ -125,11 +125,11 @@ def create_enrolled_number(_: TicketKind, enrolment: TicketNumberingEnrolment | 
 class TicketDesk:
     """The issuing and redeeming of one machine's tickets.
 
-    ``numbering`` creates ticket numbers; ``is_ticket_number`` returns whether digits have the form of a ticket number
-    of this venue. While ``is_date_known`` returns False (the clock is not trusted), no ticket is issued and none counts
-    as expired. ``is_known_to_journal`` returns whether the journal confirms a ticket that the ledger lists as issued
-    by this machine; other tickets are refused. Raises :class:`InvalidTicket` if the ticket template is missing or the
-    venue lacks data that must be printed.
+    ``create_number`` creates ticket numbers; ``is_ticket_number`` returns whether digits have the form of a ticket
+    number of this venue. While ``is_date_known`` returns False (the clock is not trusted), no ticket is issued and none
+    counts as expired. ``is_known_to_journal`` returns whether the journal confirms a ticket that the ledger lists as
+    issued by this machine; other tickets are refused. Raises :class:`InvalidTicket` if the ticket template is missing
+    or the venue lacks data that must be printed.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class TicketDesk:
         """Return the ticket ledger of this desk."""
         return self._store
 
-    # ------------------------------------------------------------------ out
+    # ------------------------------------------------------------------ tickets out
     def prepare_ticket(
         self,
         issue_id: str,
@@ -208,7 +208,7 @@ class TicketDesk:
             if ticket_number is None:
                 return TicketRefusal(TicketRefusalReason.NOT_ENROLLED)
             issued_at = self._read_clock()
-            venue_terms = printed_terms or PrintedTerms(self._issuer.venue, self._rules.valid_days)
+            effective_terms = printed_terms or PrintedTerms(self._issuer.venue, self._rules.valid_days)
             ticket = Ticket(
                 number=ticket_number,
                 sequence=self._store.find_next_sequence(self._issuer.serial),
@@ -217,10 +217,10 @@ class TicketDesk:
                 currency=self._rules.currency,
                 denomination_cents=denomination_cents,
                 issued_at=issued_at,
-                expires_at=compute_expiry(issued_at, venue_terms.venue, venue_terms.valid_days),
+                expires_at=compute_expiry(issued_at, effective_terms.venue, effective_terms.valid_days),
                 machine_serial=self._issuer.serial,
                 operator_number=self._issuer.operator_number,
-                venue=venue_terms.venue,
+                venue=effective_terms.venue,
                 template=self._rules.template,
                 journal_head=journal_head,
             )
@@ -260,7 +260,7 @@ class TicketDesk:
         """Return whether the ticket ledger has a ticket with this number."""
         return self._store.find_ticket(ticket_number) is not None
 
-    # ------------------------------------------------------------------ in
+    # ------------------------------------------------------------------ tickets in
     def is_ticket_number(self, digits: str) -> bool:
         """Return whether these digits have the form of a ticket number of this venue."""
         return self._is_ticket_number(digits)
@@ -271,7 +271,7 @@ class TicketDesk:
         """Lock a ticket with the value that the host has stated; return the redemption, or why it is refused. Durable.
 
         A ticket that the ledger does not know is entered in it as issued by the host, so that the same ticket is
-        refused later, even if the host has lost its records. A repeated call with the same id and digits returns
+        refused later, even if the host has lost its records. A repeated call with the same id and number returns
         the same result.
         """
         machine_serial, action_time = self._issuer.serial, self._read_clock()
@@ -319,7 +319,7 @@ class TicketDesk:
     def begin_redemption(self, redemption_id: str, ticket_number: str) -> TicketRedemption | TicketRefusal:
         """Lock the ticket with this number, durably, to redeem it on this machine; or return why it is refused.
 
-        A repeated call with the same id and digits returns the same result while the ticket is locked. The lock never
+        A repeated call with the same id and number returns the same result while the ticket is locked. The lock never
         expires, because the ticket may already be in this machine's cash box.
         """
         machine_serial, action_time = self._issuer.serial, self._read_clock()
@@ -396,7 +396,7 @@ class TicketDesk:
         """Record that the host has acknowledged a printed ticket. Durable; repeats change nothing."""
         self._store.mark_read_by_host(ticket_number, self._read_clock())
 
-    # ------------------------------------------------------------------ inside
+    # ------------------------------------------------------------------ helpers
     def _read_clock(self) -> datetime:
         """Return the clock's time in whole seconds."""
         return self._clock.now().replace(microsecond=0)

@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from egm.tickets.errors import InvalidTicket
 
-#: Digits of a validation number as printed: two for the system, sixteen for the ticket.
+#: Digits of a ticket number as printed: two for the system, sixteen for the ticket.
 TICKET_NUMBER_DIGIT_COUNT: Final = 18
-#: Prefix of the author of a cashier's moves.
-CAGE_AUTHOR_PREFIX: Final = "cage:"
+#: What precedes the staff number in the actor of a cashier's moves.
+CAGE_ACTOR_PREFIX: Final = "cage:"
 #: Issuer of a ticket that this ledger learned of from a host: the host owes it.
 HOST_ISSUER: Final = "host"
 #: Digits of an unredeemed ticket's number that may be shown (E-06).
@@ -38,13 +38,15 @@ class TicketKind(StrEnum):
 class TicketState(StrEnum):
     """The states of a ticket (AGE 20.2.1)."""
 
-    RESERVED = "reserved"  # it has a number but is not known to be printed, so it is not money
-    """A number is reserved, but the ticket is not known to be printed."""
-    ISSUED = "issued"  # printed: money outside the machine, owed to the bearer
-    PENDING = "pending"  # locked to one redeemer whose redemption is not completed
+    RESERVED = "reserved"
+    """A number is reserved, but the ticket is not known to be printed, so it is not money."""
+    ISSUED = "issued"
+    """The ticket is printed: it is money outside the machine, owed to the bearer."""
+    PENDING = "pending"
     """A machine or cashier has locked the ticket for a redemption that is not finished."""
     REDEEMED = "redeemed"
-    VOID = "void"  # never printed, or cancelled by a person
+    VOID = "void"
+    """The ticket was never printed, or a person has voided it."""
     EXPIRED = "expired"
 
 
@@ -83,7 +85,7 @@ class Venue:
 
 #: The fields of a ticket that the ledger stores under another name.
 _STORED_NAME_BY_FIELD: Final = {"venue": "house", "is_duplicate": "duplicate", "journal_head": "witness"}
-#: The same by the stored name.
+#: The field of a ticket for each of these stored names.
 _FIELD_BY_STORED_NAME: Final = {name: field for field, name in _STORED_NAME_BY_FIELD.items()}
 
 
@@ -185,5 +187,5 @@ def mask_number(ticket_number: str) -> str:
 
 
 def group_digits(ticket_number: str) -> str:
-    """Return a validation number in groups for reading aloud: two digits, then groups of four."""
+    """Return a ticket number in groups for reading aloud: two digits, then groups of four."""
     return "-".join([ticket_number[:2], *(ticket_number[i : i + 4] for i in range(2, len(ticket_number), 4))])

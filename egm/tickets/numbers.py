@@ -1,4 +1,4 @@
-"""Validation numbers: 18 digits; the first two state who created the number.
+"""Ticket numbers (validation numbers): 18 digits; the first two state who created the number.
 
 * **Secure enhanced** (00): a machine's 24-bit validation identifier and sequence, scrambled by CRC. Typing
   errors are detected; it is reversible, so its security is the host's list of issued tickets.
@@ -20,8 +20,8 @@ from egm.tickets.model import TICKET_NUMBER_DIGIT_COUNT, TicketKind
 #: Exclusive upper bound of validation identifiers and sequences, which have 24 bits.
 WORD_24_BIT_MODULUS: Final = 1 << 24
 
-#: The check code makes a stand-alone number = 1 modulo this prime: the largest below 10,000 for which no one
-#: or two wrong digits, anywhere among the 18, leave the remainder unchanged (the tests try all).
+#: The check code makes a stand-alone number congruent to 1 modulo this prime: the largest below 10,000 for which
+#: neither one nor two wrong digits, anywhere among the 18, leave the remainder unchanged (the tests try all).
 CHECK_CODE_MODULUS: Final = 9973
 #: Digits of the check code.
 _CHECK_DIGIT_COUNT: Final = 4
@@ -37,7 +37,7 @@ LEADING_DIGITS_BY_TICKET_KIND: Final[Mapping[TicketKind, int]] = {
     TicketKind.JACKPOT_RECEIPT: 95,
 }
 
-#: ``below(n)`` returns a uniformly distributed integer from 0 up to, but not including, n.
+#: ``draw_below(bound)`` returns a uniformly distributed integer from 0 to ``bound`` - 1.
 DrawBelow = Callable[[int], int]
 
 
@@ -47,8 +47,8 @@ def create_stand_alone_number(kind: TicketKind, draw_below: DrawBelow) -> str:
     leading_part = LEADING_DIGITS_BY_TICKET_KIND[kind] * 10**_RANDOM_DIGIT_COUNT + draw_below(
         10**_RANDOM_DIGIT_COUNT
     )
-    shifted = leading_part * 10**_CHECK_DIGIT_COUNT
-    return str(shifted + (1 - shifted) % CHECK_CODE_MODULUS)
+    number_without_check_code = leading_part * 10**_CHECK_DIGIT_COUNT
+    return str(number_without_check_code + (1 - number_without_check_code) % CHECK_CODE_MODULUS)
 
 
 def is_stand_alone_number(ticket_number: str) -> bool:

@@ -78,7 +78,7 @@ def read_proofs(journal: JournalView, key: bytes, ticket_number: str) -> Iterato
         if not isinstance(record, Mapping) or record.get("commitment") != commitment:
             continue
         if entry.kind == "voucher.out":
-            issued_time = entry.time_utc.isoformat()
-            yield TicketProof(record["id"], record["kind"], record["amount_cents"], issued_time, "")
+            printed_time = entry.time_utc.isoformat()
+            yield TicketProof(record["id"], record["kind"], record["amount_cents"], printed_time, "")
         else:
             yield TicketProof("", "", 0, "", entry.transaction.id)

@@ -66,7 +66,7 @@ class TicketMove:
     move_number: int
     """The number of the move in the whole ledger, from 1."""
     step: int
-    """The number of the move, from 1 for each ticket; 0 for a restoration, which belongs to no ticket."""
+    """The number of the move among those of its ticket, from 1; 0 for a restoration, which belongs to no ticket."""
     action: TicketAction
     state: TicketState
     """The state of the ticket after the action."""

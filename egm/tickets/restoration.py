@@ -22,7 +22,7 @@ from typing import Final
 
 from egm.errors import OperatorError
 from egm.tickets.copies import LOCK_FILE_NAME, MOVE_COLUMNS_SQL, TICKET_DATABASE_FILE_NAME
-from egm.tickets.model import CAGE_AUTHOR_PREFIX, TicketState
+from egm.tickets.model import CAGE_ACTOR_PREFIX, TicketState
 from egm.tickets.move_log import (
     EMPTY_LEDGER_END,
     MOVE_LOG_FILE_NAME,
@@ -85,7 +85,7 @@ def restore_ticket_ledger(
                 proof_text=proof_text,
             )
             _redeem_accepted_tickets(
-                store, find_redemption, actor=f"{CAGE_AUTHOR_PREFIX}{persons[0]}", action_time=action_time
+                store, find_redemption, actor=f"{CAGE_ACTOR_PREFIX}{persons[0]}", action_time=action_time
             )
             store.merge_write_ahead_log()
             head_value = encode_head(store.last_move)

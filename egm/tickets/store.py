@@ -124,7 +124,7 @@ class TicketStore:
         storage, second_folder = storage or DiskStorage(), second_folder or folder
         head = read_ledger_head(storage, folder, second_folder, key)
         create_missing = create_missing and not any(
-            storage.exists(each_folder / LEDGER_HEAD_FILE_NAME) for each_folder in (folder, second_folder)
+            storage.exists(head_folder / LEDGER_HEAD_FILE_NAME) for head_folder in (folder, second_folder)
         )
         has_ledger = storage.exists(folder / TICKET_DATABASE_FILE_NAME) or (
             storage.exists(second_folder / MOVE_LOG_FILE_NAME) and not read_only

@@ -76,7 +76,7 @@ class BillRig(DeviceRig):
 
     @property
     def credited_cents(self) -> int:
-        return sum(c.amount_cents for c in self.ledger.credited_items if isinstance(c, Banknote))
+        return sum(c.amount_cents for c in self.ledger.credited_papers if isinstance(c, Banknote))
 
     def box_cents(self) -> int:
         return self.twin.describe()["stacked_cents"]

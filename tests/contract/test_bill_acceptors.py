@@ -43,7 +43,7 @@ class TestEveryLine:
             if line != "lossy":  # an acceptor may return a bill if its orders are lost
                 assert rig.credited_cents == 80_00
             assert rig.box_cents() >= 40_00
-            assert [e.content for e in rig.list_events(PaperStacked)] == rig.ledger.credited_items
+            assert [e.content for e in rig.list_events(PaperStacked)] == rig.ledger.credited_papers
             assert not rig.list_events(AmountDisputed)
             rig.close()
 
@@ -58,7 +58,7 @@ class TestEveryLine:
             await rig.advance_until(lambda: rig.ledger.find_open() is None)
             await rig.stop()
             if line != "lossy":
-                assert rig.ledger.credited_items == [Barcode("004724978028378429")]
+                assert rig.ledger.credited_papers == [Barcode("004724978028378429")]
             rig.close()
 
         jump(scene())
@@ -253,7 +253,7 @@ class TestInterruptions:
             if (
                 rig.credited_cents or pause < 5
             ):  # otherwise it may have been returned while no driver was running
-                assert not rig.ledger.disputed_items, (moment, pause)
+                assert not rig.ledger.disputed_papers, (moment, pause)
             rig.close()
 
         for step in range(0, 20, every):
@@ -335,7 +335,7 @@ class TestUnaccountedBill:
     def swallow(rig: BillRig) -> None:
         """Cut the acceptor's power and remove the bill; after the restart it reports no bill."""
         rig.perform_action("power_off")
-        rig.twin._item = None
+        rig.twin._paper = None
 
     @pytest.mark.parametrize("killed", [False, True])
     def test_a_bill_lost_during_a_power_cut_is_disputed_with_its_amount(self, protocol, killed):
@@ -344,7 +344,7 @@ class TestUnaccountedBill:
             await rig.insert()
             await rig.advance_until(lambda: rig.ledger.find_open() is not None)
             await asyncio.sleep(moment)
-            if rig.ledger.find_open() is None or rig.ledger.credited_items:
+            if rig.ledger.find_open() is None or rig.ledger.credited_papers:
                 await rig.stop()
                 return
             if killed:
@@ -356,7 +356,7 @@ class TestUnaccountedBill:
                 rig.begin()
             await rig.advance_until(lambda: rig.ledger.find_open() is None, 30)
             await rig.stop()
-            assert (rig.ledger.credited_items, rig.ledger.disputed_items) == ([], [Banknote(20_00)]), moment
+            assert (rig.ledger.credited_papers, rig.ledger.disputed_papers) == ([], [Banknote(20_00)]), moment
             assert not rig.list_events(PaperReturned)
             rig.close()
 
@@ -382,10 +382,10 @@ class TestUnaccountedBill:
                 rig.begin()
                 await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle", 30)
                 await rig.advance_until(lambda: rig.ledger.find_open() is None, 30)
-                lost = opened is not None and not rig.ledger.credited_items and not boxed
-                assert bool(rig.ledger.disputed_items) is lost, power_loss_at_point
+                lost = opened is not None and not rig.ledger.credited_papers and not boxed
+                assert bool(rig.ledger.disputed_papers) is lost, power_loss_at_point
             await rig.stop()
-            assert len(rig.ledger.credited_items) + len(rig.ledger.disputed_items) <= 1
+            assert len(rig.ledger.credited_papers) + len(rig.ledger.disputed_papers) <= 1
             rig.close()
 
         for power_loss_at_point in range(1, 13):
@@ -405,7 +405,7 @@ class TestUnaccountedBill:
                 rig.begin()
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert (rig.ledger.credited_items, rig.ledger.disputed_items) == ([], [])
+            assert (rig.ledger.credited_papers, rig.ledger.disputed_papers) == ([], [])
             assert rig.twin.describe()["returned_cents"] == 20_00
             rig.close()
 

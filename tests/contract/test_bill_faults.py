@@ -8,7 +8,7 @@ import pytest
 from bill_rig import DRIVERS, BillRig
 from delays import delay_next_reply
 
-from egm.devices.bill_twin import SimulatedItem
+from egm.devices.bill_twin import SimulatedPaper
 from egm.devices.ebds.codec import AuxiliaryCommand, EbdsPoll
 from egm.devices.interface import (
     AmountDisputed,
@@ -146,7 +146,7 @@ class TestFaults:
             await rig.insert(5_00)
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.ledger.credited_items == [Banknote(5_00)]
+            assert rig.ledger.credited_papers == [Banknote(5_00)]
             assert len(rig.list_events(AmountDisputed)) == 1
             rig.close()
 
@@ -229,7 +229,7 @@ class TestTicketInEscrowWhileTheAcceptorDoesNotReply:
             rig.driver.stack(rig.list_events(PaperInEscrow)[-1].escrow_number)
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert (rig.ledger.credited_items, len(rig.list_events(PaperReturned))) == ([Banknote(5_00)], 1)
+            assert (rig.ledger.credited_papers, len(rig.list_events(PaperReturned))) == ([Banknote(5_00)], 1)
             rig.close()
 
         jump(scene())
@@ -260,7 +260,7 @@ class TestTicketInEscrowWhileTheAcceptorDoesNotReply:
             await rig.advance_until(rig.quiet)
             await rig.stop()
             is_stacked = (answer, when) == ("stack", "back")
-            assert rig.ledger.credited_items == ([Barcode(TICKET)] if is_stacked else [])
+            assert rig.ledger.credited_papers == ([Barcode(TICKET)] if is_stacked else [])
             assert rig.twin.describe()["stacked"] == ([TICKET] if is_stacked else [])
             assert rig.twin.describe()["returned"] == ([] if is_stacked else [TICKET])
             assert [event.content for event in rig.list_events(PaperReturned)] == (
@@ -340,16 +340,16 @@ def test_the_count_of_another_validator_does_not_credit_an_ordered_bill(others):
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
         rig.perform_action("power_off")
         await rig.advance_until(lambda: rig.list_events(LineLost), 5)
-        rig.twin._item, rig.twin._accept_counter = None, 500 + others
+        rig.twin._paper, rig.twin._accept_counter = None, 500 + others
         rig.twin.inserted_cents = 0
         rig.perform_action("power_on")
         await rig.advance_until(lambda: rig.list_events(AmountDisputed), 30)
         await rig.advance_until(rig.quiet, 30)
         await rig.insert(5_00)
-        await rig.advance_until(lambda: rig.ledger.credited_items)
+        await rig.advance_until(lambda: rig.ledger.credited_papers)
         await rig.advance_until(rig.quiet)
         await rig.stop()
-        assert rig.ledger.credited_items == [Banknote(5_00)]
+        assert rig.ledger.credited_papers == [Banknote(5_00)]
         rig.close()
 
     jump(scene())
@@ -377,7 +377,7 @@ class TestInsideTheStacker:
             await rig.insert(5_00)
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.ledger.credited_items == [Banknote(5_00)]
+            assert rig.ledger.credited_papers == [Banknote(5_00)]
             assert rig.twin.describe()["returned_cents"] == 20_00
             rig.close()
 
@@ -398,7 +398,7 @@ class TestInsideTheStacker:
             rig.perform_action("clear")
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert len(rig.ledger.credited_items) == 1
+            assert len(rig.ledger.credited_papers) == 1
             rig.close()
 
         jump(scene())
@@ -478,10 +478,10 @@ def test_a_bill_exchanged_while_the_order_is_recorded_is_not_credited_as_the_fir
         def exchange_while_recording(content, mark):
             recorded(content, mark)
             if not swapped:
-                swapped.append(rig.twin._item)
+                swapped.append(rig.twin._paper)
                 rig.twin.returned_cents += 5_00
                 rig.twin.inserted_cents += 20_00
-                rig.twin._item = SimulatedItem(20_00)
+                rig.twin._paper = SimulatedPaper(20_00)
 
         rig.ledger.reserve_credit_before_stacking = exchange_while_recording
         await rig.insert(5_00)
@@ -506,15 +506,15 @@ def test_a_bill_returned_while_the_order_is_recorded_is_not_disputed(protocol):
         def return_while_recording(content, mark):
             record(content, mark)
             if not returned:
-                returned.append(rig.twin.return_escrowed_item())
+                returned.append(rig.twin.return_escrowed_paper())
                 rig.twin._stop_timers()
-                rig.twin._give_item_out()
+                rig.twin._finish_return()
 
         rig.ledger.reserve_credit_before_stacking = return_while_recording
         await rig.insert(5_00)
         await rig.advance_until(lambda: returned and rig.quiet())
         await rig.advance_until(lambda: rig.list_events(PaperReturned))
-        assert not rig.ledger.disputed_items
+        assert not rig.ledger.disputed_papers
         await rig.insert(20_00)
         await rig.advance_until(lambda: rig.credited_cents == 20_00)
         await rig.advance_until(rig.quiet)
@@ -540,7 +540,7 @@ def test_a_bill_exchanged_while_the_driver_was_delayed_is_not_credited_as_the_fi
         async def read_late(seconds):
             data = await at_once(seconds)
             if data and rig.ledger.find_open() is not None and not swapped:
-                swapped.append(rig.twin.return_escrowed_item())
+                swapped.append(rig.twin.return_escrowed_paper())
                 await asyncio.sleep(0.6)
                 rig.perform_action("insert", amount_cents=20_00)
                 await asyncio.sleep(1.4)

@@ -264,14 +264,14 @@ def test_an_acceptor_that_fails_with_an_ordered_bill_leaves_a_disputed_amount(pr
         rig.perform_action(failure)
         await asyncio.sleep(LIMIT_SECONDS)
         assert rig.ledger.find_open() is None
-        assert [content.amount_cents for content in rig.ledger.disputed_items] == [20_00]
+        assert [content.amount_cents for content in rig.ledger.disputed_papers] == [20_00]
         assert len(rig.list_events(AmountDisputed)) == 1
         back = {"power_off": "power_on", "unplug": "plug", "silence": "clear_line"}[failure]
         rig.perform_action(back)
         await asyncio.sleep(
             20
         )  # a late report that the bill is in the box causes no second dispute and no credit
-        assert (rig.ledger.credited_items, rig.ledger.unordered_stackings_cents) == ([], [])
+        assert (rig.ledger.credited_papers, rig.ledger.unordered_stackings_cents) == ([], [])
         await rig.insert(5_00)
         await rig.advance_until(lambda: rig.credited_cents == 5_00)
         await rig.stop()
@@ -293,13 +293,13 @@ def test_a_disputed_bill_reported_after_a_restart_is_no_second_dispute(protocol,
         await asyncio.sleep(moment)
         rig.perform_action(failure)
         await asyncio.sleep(LIMIT_SECONDS)
-        disputed_count = len(rig.ledger.disputed_items)
+        disputed_count = len(rig.ledger.disputed_papers)
         await rig.stop()
         rig.begin()
         rig.perform_action({"power_off": "power_on", "unplug": "plug", "silence": "clear_line"}[failure])
         await asyncio.sleep(20)
         assert rig.ledger.unordered_stackings_cents == []
-        assert len(rig.ledger.disputed_items) == disputed_count
+        assert len(rig.ledger.disputed_papers) == disputed_count
         assert rig.credited_cents + 20_00 * disputed_count == 20_00
         await rig.insert(5_00)
         await rig.advance_until(rig.quiet)
@@ -315,13 +315,13 @@ def test_a_disputed_bill_reported_after_a_restart_is_no_second_dispute(protocol,
 def test_a_bill_that_an_acceptor_does_not_stack_is_returned(protocol):
     async def scene():
         rig = BillRig(protocol)
-        rig.twin.stack_escrowed_item = lambda: False
+        rig.twin.stack_escrowed_paper = lambda: False
         getattr(rig.twin, "_action_by_command", {})[0x41] = lambda: False
         rig.twin.escrow_seconds = None
         await rig.insert()
         await rig.advance_until(lambda: rig.twin.describe()["returned_cents"] == 20_00, LIMIT_SECONDS)
         await rig.advance_until(lambda: rig.ledger.find_open() is None)
-        assert (rig.ledger.credited_items, rig.ledger.disputed_items) == ([], [])
+        assert (rig.ledger.credited_papers, rig.ledger.disputed_papers) == ([], [])
         await rig.stop()
         rig.close()
 

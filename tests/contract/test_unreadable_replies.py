@@ -6,7 +6,7 @@ import pytest
 from bill_rig import DRIVERS, NOTES
 
 from egm.app.ports import create_driver_without_machine
-from egm.devices.bill_twin import SimulatedItem
+from egm.devices.bill_twin import SimulatedPaper
 from egm.devices.cctalk.codec import Header
 from egm.devices.ebds import codec as ebds
 from egm.devices.id003 import codec as id003
@@ -69,7 +69,7 @@ def test_a_device_with_only_unreadable_replies_is_lost_and_counted(protocol):
         await asyncio.sleep(60)
         assert not driver.is_replying
         assert len(rig.list_events(LineLost)) == 1
-        assert driver.exchange_counts.invalid_messages == len(rig.list_events(InvalidBytesReceived)) > 20
+        assert driver.exchange_counts.invalid_message_count == len(rig.list_events(InvalidBytesReceived)) > 20
         rig.twin.process_message = good
         if answer is not None:
             rig.twin._build_reply = answer
@@ -101,7 +101,7 @@ def test_every_numbered_reply_is_acknowledged():
 
         rig.twin._build_reply = reply_unreadable_once
         await asyncio.sleep(2)
-        assert driver.exchange_counts.invalid_messages == 1
+        assert driver.exchange_counts.invalid_message_count == 1
         await rig.stop()
         rig.close()
 
@@ -120,11 +120,11 @@ def test_a_bar_code_that_is_not_a_number_is_returned_at_once(protocol, text):
         rig.react = lambda event: isinstance(event, PaperInEscrow) and driver.stack(event.escrow_number)
         rig.start(driver)
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
-        paper = SimulatedItem(0, text or "\0")
-        rig.twin._insert_item(paper, "coupon")
+        paper = SimulatedPaper(0, text or "\0")
+        rig.twin._insert_paper(paper, "coupon")
         await rig.advance_until(lambda: rig.list_events(PaperReturned), 5)
         assert not rig.list_events(PaperInEscrow, PaperStacked)
-        assert driver.exchange_counts.invalid_messages == 0
+        assert driver.exchange_counts.invalid_message_count == 0
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         rig.perform_action("insert", amount_cents=20_00)
         await rig.advance_until(lambda: rig.list_events(PaperStacked))

@@ -102,7 +102,7 @@ VALUES = {
     EventType.SELECT_LANGUAGE: {"value": "fr"},
     EventType.CHOOSE: {"value": 0},
     EventType.TICKET_ESCROWED: {"escrow": 1, "digits": "910000000000000000"},
-    EventType.COINS_IN: {"coins": ((100, True),), "event_position": 3},
+    EventType.COINS_IN: {"coins": ((100, True),), "exchange_progress": 3},
     EventType.TICKET_PRINT_FAILED: {"why": "test"},
     EventType.NO_PAYOUT_DEVICE: {"why": "test"},
     EventType.GENERATOR_FAILED: {"detail": "test"},
@@ -223,7 +223,7 @@ def make_machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig])
         write_undeclared_entry(rig.machine, "tournament.entered", state={TournamentKey.TOURNAMENT_MODE: mode})
         rig.engine.handle(EventType.SHARED_MEMORY_CHANGED)
     elif state is State.LOCKED:
-        rig.machine.component(HostMoney).transfer_lock = TransferLock(required_transfers_code=1, until_ns=0)
+        rig.machine.component(HostMoney).transfer_lock = TransferLock(required_transfers_code=1, end_ns=0)
         rig.engine.handle(EventType.TRANSFER_LOCK_REQUESTED)
     elif state is State.TILT:
         rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
@@ -297,7 +297,7 @@ def prepare_event(rig: MachineRig, state: State, event: EventType) -> dict:
         )
     elif event in {EventType.TRANSFER_LOCK_REQUESTED, EventType.TRANSFER_LOCK_ENDED}:
         granted = state is State.LOCKED
-        money.transfer_lock = TransferLock(required_transfers_code=1, until_ns=0, is_granted=granted)
+        money.transfer_lock = TransferLock(required_transfers_code=1, end_ns=0, is_granted=granted)
     elif event in {EventType.TICKET_NUMBER_ASSIGNED, EventType.TICKET_NUMBER_REFUSED}:
         _await_number(rig)
     elif event is EventType.COINS_PAID:

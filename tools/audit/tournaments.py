@@ -379,7 +379,7 @@ class TournamentAudit:
                 entry, f"record.entry: a position still plays a round of entry {record.entry_number}"
             )
         earlier_ending = tournament.ending_by_entry_and_round.get((record.entry_number, record.round_number))
-        may_repeat = earlier_ending == "interrupted" and rules.interrupted_game_rule == "replay"
+        may_repeat = earlier_ending == "interrupted" and rules.interrupted_round_rule == "replay"
         if earlier_ending is not None and not may_repeat:
             self._report_finding(
                 entry,

@@ -30,10 +30,10 @@ from egm.devices.cctalk.codec import (
     Header,
 )
 from egm.devices.cctalk.events import (
-    compute_event_position,
+    compute_exchange_progress,
     count_items_accepted_since,
     find_new_events,
-    is_event_position_unchanged,
+    has_no_new_event,
     read_accept_counter,
 )
 from egm.devices.cctalk.exchange import SETTINGS_RENEWAL_SECONDS, CctalkDriver
@@ -49,7 +49,7 @@ from egm.devices.interface import AmountDisputed, Banknote, EventSink, FaultCode
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
 
-#: Interval at which the time of an item in escrow is extended.
+#: Interval at which the time of a paper in escrow is extended.
 _HOLD_REPEAT_INTERVAL_SECONDS: Final = 4.0
 #: Number of digits of the value in a bill's name, which is in units of the country's scaling.
 _BILL_NAME_DIGIT_COUNT: Final = 4
@@ -106,8 +106,8 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             currencies=currencies,
         )
         self._scaling_by_country: dict[str, CountryScaling | None] = {}
-        self._holds_paper = False  # whether the validator's newest event reports an item in escrow
-        self._event_position: int | None = None
+        self._holds_paper = False  # whether the validator's newest event reports a paper in escrow
+        self._exchange_progress: int | None = None
         self._applied_settings: dict[Header, bytes] = {}
         self._is_identified = False
         self._present_faults: dict[FaultCode, str] = {}
@@ -116,8 +116,8 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         self._renew_settings_at = 0.0
 
     def _reset_device_state(self) -> None:
-        """Clear what the validator has reported in the last session; keep the position of its last stored event."""
-        self._event_position = self._escrow.exchange_progress
+        """Clear what the validator has reported in the last session; continue from the stored exchange progress."""
+        self._exchange_progress = self._escrow.exchange_progress
         self._scaling_by_country.clear()
         self._is_identified = False
         self._restarted_at = None
@@ -144,21 +144,21 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         If the validator has restarted, its settings are sent again and its values are queried again.
         """
         if (
-            self._event_position is None
+            self._exchange_progress is None
             or self._escrow.is_stacking_ordered()
-            or not is_event_position_unchanged(self._event_position, event_buffer)
+            or not has_no_new_event(self._exchange_progress, event_buffer)
         ):
             reading = await self._read_events_with_counter(Header.READ_BILL_EVENTS)
             if reading is None:
                 return False
             event_buffer, accept_counter = reading
         else:
-            accept_counter = read_accept_counter(self._event_position)
-        if self._event_position is None:
-            self._event_position = compute_event_position(event_buffer, accept_counter)
-        new_events = find_new_events(self._event_position, event_buffer)
-        accepted_bill_count = count_items_accepted_since(self._event_position, accept_counter)
-        if new_events.has_restarted:
+            accept_counter = read_accept_counter(self._exchange_progress)
+        if self._exchange_progress is None:
+            self._exchange_progress = compute_exchange_progress(event_buffer, accept_counter)
+        new_events = find_new_events(self._exchange_progress, event_buffer)
+        accepted_bill_count = count_items_accepted_since(self._exchange_progress, accept_counter)
+        if new_events.was_reset:
             self._applied_settings.clear()
             self._present_faults.clear()
             self._value_check = ChannelValueCheck(self._cents_by_note_code, self._currencies)
@@ -172,8 +172,8 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         await self._handle_bill_path(
             event_buffer, is_path_clear=is_path_clear, has_new_events=bool(new_events.events)
         )
-        self._event_position = compute_event_position(event_buffer, accept_counter)
-        self._escrow.record_exchange_progress(self._event_position)
+        self._exchange_progress = compute_exchange_progress(event_buffer, accept_counter)
+        self._escrow.record_exchange_progress(self._exchange_progress)
         return True
 
     def _handle_accept_without_event(self, accepted_bill_count: int) -> None:
@@ -183,7 +183,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         it may have been exchanged, and the amount is reported as disputed.
         """
         if accepted_bill_count == 1:
-            self._handle_stacked_item()
+            self._handle_stacked_paper()
         else:
             text = f"{accepted_bill_count} bills counted where one was ordered: is this another validator?"
             self._emit(AmountDisputed(device=self.name, text=text))
@@ -191,10 +191,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
     async def _handle_bill_path(
         self, event_buffer: EventBuffer, *, is_path_clear: bool, has_new_events: bool
     ) -> None:
-        """Handle the item in escrow, if the newest event reports one; if there is none, handle a clear bill path.
+        """Handle the paper in escrow, if the newest event reports one; if there is none, handle a clear bill path.
 
         ``is_path_clear``: the validator's events show that no bill moves. ``has_new_events``: events have come since
-        the last call; if they report an item in escrow while a stacking is ordered, it is another item than the
+        the last call; if they report a paper in escrow while a stacking is ordered, it is another paper than the
         ordered one.
         """
         newest_event = event_buffer.events[0]
@@ -203,10 +203,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             if is_path_clear:
                 self._handle_clear_path("the validator's events show it empty")
             return
-        if self._escrow.is_stacking_ordered() and has_new_events:  # it arrived after the order: another item
+        if self._escrow.is_stacking_ordered() and has_new_events:  # it arrived after the order: another paper
             self._handle_clear_path("another bill or ticket is in escrow")
         if not self._escrow.is_stacking_ordered():
-            self._handle_escrowed_item(
+            self._handle_escrowed_paper(
                 await self._read_content(newest_event), bytes((newest_event.result_a, newest_event.result_b))
             )
 
@@ -230,7 +230,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             self._present_faults.pop(FaultCode.JAM, None)
             if event.result_a and code == codec.BILL_IN_ESCROW_RESULT:
                 return False
-            self._handle_stacked_item()
+            self._handle_stacked_paper()
             return True
         if code in _FAULT_BY_EVENT:
             self._present_faults[_FAULT_BY_EVENT[code]] = ""
@@ -260,12 +260,12 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
 
     # ------------------------------------------------------------ commands to the acceptor
     async def _send_routing_order(self) -> None:
-        """Send the routing order for the item in escrow: return it, stack it or extend its escrow time.
+        """Send the routing order for the paper in escrow: return it, stack it or extend its escrow time.
 
-        An order to stack is not sent if the last query is too old, because another item could be in escrow by now.
+        An order to stack is not sent if the last query is too old, because another paper could be in escrow by now.
         """
         is_stacking_ordered = self._escrow.is_stacking_ordered()
-        command = self._update_escrow_command(self._event_position or 0)
+        command = self._update_escrow_command(self._exchange_progress or 0)
         now = asyncio.get_running_loop().time()
         if command is EscrowCommand.RETURN:
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.RETURN,)))
@@ -326,7 +326,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
 
 
 def _is_in_escrow(event: CctalkEvent) -> bool:
-    """Return whether the event reports an item in escrow."""
+    """Return whether the event reports a paper in escrow."""
     return (
         event.result_b == codec.BILL_IN_ESCROW_RESULT
         if event.result_a

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedItem
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, PaperPhase, SimulatedPaper
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import BillEvent, BillRoute, CctalkFrame, Header
 from egm.devices.cctalk.twin import CctalkEventMemory, CctalkTwin
@@ -44,8 +44,8 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
                 return self._accept_counter.to_bytes(3, "little") if is_count else self._event_memory.encode()
             case Header.ROUTE_BILL if len(message.data) == 1:
                 method_by_order: Mapping[int, Callable[[], bool]] = {
-                    BillRoute.STACK: self.stack_escrowed_item,
-                    BillRoute.RETURN: self.return_escrowed_item,
+                    BillRoute.STACK: self.stack_escrowed_paper,
+                    BillRoute.RETURN: self.return_escrowed_paper,
                     BillRoute.EXTEND_ESCROW_TIME: self.extend_escrow_time,
                 }
                 execute_order = method_by_order.get(message.data[0], lambda: False)
@@ -53,7 +53,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
             case Header.BILL_ID | Header.COUNTRY_SCALING if message.data:
                 return self._encode_bill_description(message)
             case Header.READ_BARCODE:
-                return self._item.barcode.encode("ascii") if self._item is not None else b""
+                return self._paper.barcode.encode("ascii") if self._paper is not None else b""
             case Header.INHIBIT_MASK if len(message.data) == 2:
                 self._enabled_types_mask = int.from_bytes(message.data, "little")
             case Header.MASTER_INHIBIT if len(message.data) == 1:
@@ -76,10 +76,10 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         """Return whether the machine has enabled the validator by its master inhibit."""
         return self._is_master_enabled
 
-    def _is_enabled(self, item: SimulatedItem) -> bool:
+    def _is_enabled(self, paper: SimulatedPaper) -> bool:
         """Return whether the machine accepts this type of bill; a ticket is always accepted."""
-        return bool(item.barcode) or bool(
-            self._enabled_types_mask >> (self._note_code_by_cents[item.cents] - 1) & 1
+        return bool(paper.barcode) or bool(
+            self._enabled_types_mask >> (self._note_code_by_cents[paper.cents] - 1) & 1
         )
 
     def _find_bill_type(self) -> int:
@@ -87,36 +87,36 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
 
         1 if the validator is empty, so that it reports a bill and not a ticket.
         """
-        return 1 if self._item is None else self._note_code_by_cents.get(self._item.cents, 0)
+        return 1 if self._paper is None else self._note_code_by_cents.get(self._paper.cents, 0)
 
-    def _handle_phase_change(self, phase: ItemPhase) -> None:
+    def _handle_phase_change(self, phase: PaperPhase) -> None:
         """Store the event that the simulated validator reports on entering a phase."""
         match phase:
-            case ItemPhase.ESCROW:
+            case PaperPhase.ESCROW:
                 bill_type = self._find_bill_type()
                 self._event_memory.add(
                     bill_type, codec.BILL_IN_ESCROW_RESULT if bill_type else BillEvent.BARCODE_DETECTED
                 )
-            case ItemPhase.STACKED_UNACKNOWLEDGED:
+            case PaperPhase.STACKED_UNACKNOWLEDGED:
                 bill_type = self._find_bill_type()
-                self._accept_counter += 0 if self._item is None else 1
+                self._accept_counter += 0 if self._paper is None else 1
                 self._event_memory.add(
                     bill_type, codec.BILL_STACKED_RESULT if bill_type else BillEvent.UNKNOWN_BILL_STACKED
                 )
                 self.acknowledge_stacked()
-            case ItemPhase.REJECTING:
+            case PaperPhase.REJECTING:
                 self._event_memory.add(0, BillEvent.BILL_REFUSED_AT_VALIDATION)
-            case ItemPhase.CHEATED:
+            case PaperPhase.CHEATED:
                 self._event_memory.add(0, BillEvent.FRAUD_STRING)
-                self._schedule_step(self.return_seconds, self._give_item_out)
+                self._schedule_step(self.return_seconds, self._finish_return)
             case _ if phase in _EVENT_BY_FAULT_PHASE:
                 self._event_memory.add(0, _EVENT_BY_FAULT_PHASE[phase])
 
-    def _give_item_out(self) -> None:
-        """Give the item out to the player, and store the event of its return."""
-        if self._phase in {ItemPhase.RETURNING, ItemPhase.CHEATED}:
+    def _finish_return(self) -> None:
+        """Give the paper out to the player, and store the event of its return."""
+        if self._phase in {PaperPhase.RETURNING, PaperPhase.CHEATED}:
             self._event_memory.add(0, BillEvent.BILL_RETURNED_FROM_ESCROW)
-        super()._give_item_out()
+        super()._finish_return()
 
     def export_retained_state(self) -> dict[str, object]:
         """Return what the validator retains without power: the state of every acceptor, and the lifetime counter."""
@@ -128,7 +128,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         super().restore_retained_state(retained_state)
 
     def handle_power_loss(self) -> None:
-        """Lose the stored events and the inhibits, as a validator does without power; the item stays where it is."""
+        """Lose the stored events and the inhibits, as a validator does without power; the paper stays where it is."""
         self._event_memory = CctalkEventMemory()
         self._enabled_types_mask, self._is_master_enabled = 0, False
 
@@ -138,29 +138,29 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         if self._fault_phase is not None:
             self._enter_phase(self._fault_phase)
             return
-        self._enter_phase(ItemPhase.STARTING)
+        self._enter_phase(PaperPhase.STARTING)
         self._schedule_step(_START_UP_SECONDS, self._finish_start_up)
 
     def _finish_start_up(self) -> None:
-        """Finish starting up: stack an item inside if it is past the point of no return, otherwise return it.
+        """Finish starting up: stack a paper inside if it is past the point of no return, otherwise return it.
 
-        Without an item, become ready.
+        Without a paper, become ready.
         """
-        if self._item is None:
-            self._enter_phase(ItemPhase.READY)
-        elif self._item.is_past_point_of_no_return:
-            self._enter_phase(ItemPhase.STACKING)
-            self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED))
+        if self._paper is None:
+            self._enter_phase(PaperPhase.READY)
+        elif self._paper.is_past_point_of_no_return:
+            self._enter_phase(PaperPhase.STACKING)
+            self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(PaperPhase.STACKED_UNACKNOWLEDGED))
         else:
             self._start_returning()
 
 
 #: Phase -> the status event that reports it. ccTalk has no event for a failed sensor head, so the twin reports a faulty
 #: stacker.
-_EVENT_BY_FAULT_PHASE: Final[Mapping[ItemPhase, BillEvent]] = {
-    ItemPhase.JAM: BillEvent.BILL_JAMMED_IN_TRANSPORT,
-    ItemPhase.STACKER_JAM: BillEvent.BILL_JAMMED_IN_STACKER,
-    ItemPhase.BOX_FULL: BillEvent.STACKER_FULL,
-    ItemPhase.BOX_REMOVED: BillEvent.STACKER_REMOVED,
-    ItemPhase.SENSOR_HEAD_FAILED: BillEvent.STACKER_FAULTY,
+_EVENT_BY_FAULT_PHASE: Final[Mapping[PaperPhase, BillEvent]] = {
+    PaperPhase.JAM: BillEvent.BILL_JAMMED_IN_TRANSPORT,
+    PaperPhase.STACKER_JAM: BillEvent.BILL_JAMMED_IN_STACKER,
+    PaperPhase.BOX_FULL: BillEvent.STACKER_FULL,
+    PaperPhase.BOX_REMOVED: BillEvent.STACKER_REMOVED,
+    PaperPhase.SENSOR_HEAD_FAILED: BillEvent.STACKER_FAULTY,
 }

@@ -19,10 +19,10 @@ from typing import Final
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CctalkEvent, CoinError, Header
 from egm.devices.cctalk.events import (
-    compute_event_position,
+    compute_exchange_progress,
     count_items_accepted_since,
     find_new_events,
-    is_event_position_unchanged,
+    has_no_new_event,
 )
 from egm.devices.cctalk.exchange import SETTINGS_RENEWAL_SECONDS, CctalkDriver
 from egm.devices.channel_values import (
@@ -173,8 +173,8 @@ class CctalkCoinDriver(CctalkDriver):
 
         Coins that cannot be credited are recorded as a disputed amount.
         """
-        position = self._ledger.find_last_event_position()
-        if position is not None and is_event_position_unchanged(position, event_buffer):
+        progress = self._ledger.find_exchange_progress()
+        if progress is not None and has_no_new_event(progress, event_buffer):
             self._events_read_at = self._queried_at
             return True
         reading = await self._read_events_with_counter(Header.READ_CREDITS)
@@ -182,14 +182,14 @@ class CctalkCoinDriver(CctalkDriver):
             return False
         event_buffer, accept_counter = reading
         last_read_at, self._events_read_at = self._events_read_at, self._queried_at
-        if position is None:
-            self._ledger.credit_coins_in((), compute_event_position(event_buffer, accept_counter))
+        if progress is None:
+            self._ledger.credit_coins_in((), compute_exchange_progress(event_buffer, accept_counter))
             return True
-        if position == compute_event_position(event_buffer, accept_counter):
+        if progress == compute_exchange_progress(event_buffer, accept_counter):
             return True
-        new_events = find_new_events(position, event_buffer)
+        new_events = find_new_events(progress, event_buffer)
         self._raise_faults_of_accepted_coins(new_events.events, last_read_at)
-        if event_buffer.event_counter == 0 or new_events.has_restarted:
+        if event_buffer.event_counter == 0 or new_events.was_reset:
             self._applied_settings.clear()
             self._value_check = ChannelValueCheck(self._cents_by_slot, self._currencies)
         reported_coins = tuple(
@@ -197,7 +197,7 @@ class CctalkCoinDriver(CctalkDriver):
             for event in new_events.events
             if event.result_a in self._cents_by_slot
         )
-        accepted_coin_count = count_items_accepted_since(position, accept_counter)
+        accepted_coin_count = count_items_accepted_since(progress, accept_counter)
         unreported_coin_count = accepted_coin_count - sum(event.result_a > 0 for event in new_events.events)
         credited_coins = reported_coins
         if (
@@ -218,7 +218,7 @@ class CctalkCoinDriver(CctalkDriver):
             unknown_slots,
         )
         self._ledger.credit_coins_in(
-            credited_coins, compute_event_position(event_buffer, accept_counter), disputed_coins
+            credited_coins, compute_exchange_progress(event_buffer, accept_counter), disputed_coins
         )
         for amount_cents, to_hopper in credited_coins:
             self._emit(CoinAccepted(device=self.name, amount_cents=amount_cents, to_hopper=to_hopper))

@@ -1,10 +1,10 @@
 """New events of a ccTalk device, found in spite of its cyclic counter, its resets and its short memory.
 
-A device stores its last five events and counts them: 0 after a reset, then 1 to 255 and 1 again. A *position* is how
-far the driver has read, as one integer for a ledger: the event counter with the newest event and the device's accept
-counter. The event is included because the counter alone cannot distinguish "nothing new" from "reset, and as many
-events again". The accept counter counts accepted coins or bills; a power loss does not reset it, so it shows items that
-were accepted just before one.
+A device stores its last five events and counts them: 0 after a reset, then 1 to 255 and 1 again. The
+*exchange progress* is how far the driver has read them, as one integer for a ledger: the event counter with the newest
+event, and the device's accept counter. The event is included because the counter alone cannot distinguish "nothing new"
+from "reset, and as many events again". The accept counter counts accepted coins or bills. A power loss does not reset
+it, so it also counts those accepted just before a power loss.
 """
 
 from dataclasses import dataclass
@@ -23,19 +23,19 @@ class NewEvents:
     """The events of a ccTalk device since they were last read.
 
     ``events`` are in order, oldest first. ``lost_count`` is the number of earlier events that were
-    overwritten before they were read. ``has_restarted``: the device was reset after the last reading.
+    overwritten before they were read. ``was_reset``: the device was reset after the last reading.
     """
 
     events: tuple[CctalkEvent, ...]
     lost_count: int
-    has_restarted: bool
+    was_reset: bool
 
 
-def compute_event_position(event_buffer: EventBuffer, accept_counter: int) -> int:
-    """Return how far a ccTalk device's events are read, as one number to store.
+def compute_exchange_progress(event_buffer: EventBuffer, accept_counter: int) -> int:
+    """Return the exchange progress of a driver that has read the events in ``event_buffer``.
 
-    It contains the newest event, the event counter and ``accept_counter``, the device's count of accepted coins
-    or bills.
+    It is one integer that contains the newest event, the event counter and ``accept_counter``, the device's count of
+    accepted coins or bills.
     """
     newest_event = event_buffer.events[0]
     return (
@@ -46,49 +46,51 @@ def compute_event_position(event_buffer: EventBuffer, accept_counter: int) -> in
     )
 
 
-def read_accept_counter(position: int) -> int:
-    """Return the count of accepted coins or bills in a stored event position of a ccTalk device."""
-    return position >> 24
+def read_accept_counter(progress: int) -> int:
+    """Return the count of accepted coins or bills in a stored exchange progress."""
+    return progress >> 24
 
 
-def count_items_accepted_since(position: int, accept_counter: int) -> int:
-    """Return how many coins or bills the device has accepted since the stored ``position``.
+def count_items_accepted_since(progress: int, accept_counter: int) -> int:
+    """Return how many coins or bills the device has accepted since the stored ``progress``.
 
     ``accept_counter`` is the present value of its cyclic accept counter.
     """
-    return (accept_counter - read_accept_counter(position)) % _ACCEPT_COUNTER_MODULUS
+    return (accept_counter - read_accept_counter(progress)) % _ACCEPT_COUNTER_MODULUS
 
 
-def is_event_position_unchanged(position: int, event_buffer: EventBuffer) -> bool:
-    """Return whether the device certainly has no event after the stored ``position``.
+def has_no_new_event(progress: int, event_buffer: EventBuffer) -> bool:
+    """Return True if the device certainly has no event after the stored ``progress``.
 
-    After a reset (event counter 0) this is not certain: return False.
+    After a reset (event counter 0) this is not certain, so return False.
     """
-    return event_buffer.event_counter != 0 and position & 0xFFFFFF == compute_event_position(event_buffer, 0)
+    return event_buffer.event_counter != 0 and progress & 0xFFFFFF == compute_exchange_progress(
+        event_buffer, 0
+    )
 
 
-def find_new_events(position: int, event_buffer: EventBuffer) -> NewEvents:
-    """Return the events that are newer than the stored ``position``, and whether the device was reset since."""
-    last_counter, last_event = position >> 16 & 0xFF, CctalkEvent(position >> 8 & 0xFF, position & 0xFF)
+def find_new_events(progress: int, event_buffer: EventBuffer) -> NewEvents:
+    """Return the events that are newer than the stored ``progress``, and whether the device was reset since."""
+    last_counter, last_event = progress >> 16 & 0xFF, CctalkEvent(progress >> 8 & 0xFF, progress & 0xFF)
     stored_count = len(event_buffer.events)
     if event_buffer.event_counter == 0:
-        return NewEvents((), 0, has_restarted=position & 0xFFFFFF != compute_event_position(event_buffer, 0))
+        return NewEvents((), 0, was_reset=progress & 0xFFFFFF != compute_exchange_progress(event_buffer, 0))
     new_count = (
         event_buffer.event_counter
         if last_counter == 0
         else (event_buffer.event_counter - last_counter) % _EVENT_COUNTER_MAX
     )
-    if new_count < stored_count:  # the event at the position is still stored, and must be the same event
-        has_restarted = last_counter != 0 and event_buffer.events[new_count] != last_event
+    if new_count < stored_count:  # the last event read is still stored, and must be the same event
+        was_reset = last_counter != 0 and event_buffer.events[new_count] != last_event
     else:  # a buffer that is not full belongs to a device that was reset
-        has_restarted = event_buffer.event_counter < stored_count and set(
+        was_reset = event_buffer.event_counter < stored_count and set(
             event_buffer.events[event_buffer.event_counter :]
         ) == {CctalkEvent(0, 0)}
-    if has_restarted:
+    if was_reset:
         new_count = event_buffer.event_counter
     readable_count = min(new_count, stored_count)
     return NewEvents(
         tuple(reversed(event_buffer.events[:readable_count])),
         new_count - readable_count,
-        has_restarted=has_restarted,
+        was_reset=was_reset,
     )

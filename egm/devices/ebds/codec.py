@@ -14,7 +14,7 @@ code need not be a number. Every extended frame of the acceptor has the six stat
 frame with an unknown subtype reports whether a paper was stacked.
 
 Confidence: frame, poll and status bits are in several independent public implementations; what follows a
-power loss (policy A: the item is moved to the box and reported) is general knowledge only.
+power loss (policy A: the paper is moved to the box and reported) is general knowledge only.
 """
 
 from collections.abc import Mapping
@@ -109,9 +109,9 @@ _NOTE_CODE_SHIFT: Final = 17
 _NOTE_CODE_MASK: Final = 0b111 << _NOTE_CODE_SHIFT
 #: Bits of a poll's second data byte that are always set: accept notes in all four orientations, and use escrow.
 _POLL_MODE_BITS: Final = 0b1_1100
-#: Bit of a poll's second data byte: stack the item in escrow.
+#: Bit of a poll's second data byte: stack the paper in escrow.
 _STACK_COMMAND_BIT: Final = 1 << 5
-#: Bit of a poll's second data byte: return the item in escrow.
+#: Bit of a poll's second data byte: return the paper in escrow.
 _RETURN_COMMAND_BIT: Final = 1 << 6
 #: Bit of a poll's third data byte: accept bar codes.
 _ACCEPT_BARCODES_BIT: Final = 1 << 1
@@ -140,7 +140,7 @@ class EbdsFrame:
 class EbdsPoll:
     """The machine's poll of the acceptor: the notes and tickets to accept.
 
-    With ``is_stack_command`` or ``is_return_command``, it also orders the acceptor to stack or return the item in
+    With ``is_stack_command`` or ``is_return_command``, it also orders the acceptor to stack or return the paper in
     escrow.
     """
 
@@ -205,7 +205,7 @@ class AuxiliaryCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptorStatus:
-    """The acceptor's status; ``note_code`` (1 to 7, 0 for none) or ``barcode`` is the item that it reports."""
+    """The acceptor's status; ``note_code`` (1 to 7, 0 for none) or ``barcode`` is the paper that it reports."""
 
     ack_number: int
     bits: AcceptorStatusBits

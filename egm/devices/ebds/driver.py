@@ -11,7 +11,7 @@ sender's half of the alternating-bit protocol, with its bit stored durably.
 
 Every complete frame is acknowledged, whether it can be decoded or not: otherwise the acceptor repeats it and sends
 nothing else. If it was the report of a stacking and could not be decoded, the next report is that the bill path is
-clear, and a person decides the amount.
+clear, and staff decide the amount.
 
 The first reply of a session may be an old one. Its *events* (stacked) are used, because they are true whenever they
 were reported, and its faults; its *states* (escrowed, idling) are not.
@@ -97,7 +97,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
     def _reset_device_state(self) -> None:
         """Clear the acceptor's status and settings of the last session.
 
-        If an item is being stacked, continue with the acknowledgement number stored with it.
+        If a paper is being stacked, continue with the acknowledgement number stored with it.
         """
         self._last_status_bits = AcceptorStatusBits(0)
         self._are_replies_current = False
@@ -165,10 +165,10 @@ class EbdsDriver(BillDriver[EbdsFrame]):
 
     # ------------------------------------------------------------ the acceptor's reports
     def _handle_status(self, status: AcceptorStatus, query: EbdsPoll | NoteQuery | AuxiliaryCommand) -> None:
-        """Process the acceptor's status: stacked, returned and rejected items, faults, and the item in escrow."""
+        """Process the acceptor's status: stacked, returned and rejected papers, faults, and the paper in escrow."""
         bits = status.bits
         if bits & AcceptorStatusBits.STACKED:
-            self._handle_stacked_item()
+            self._handle_stacked_paper()
         if bits & AcceptorStatusBits.RETURNED:
             self._escrow.record_direction(to_box=False)
         if bits & AcceptorStatusBits.REJECTED:
@@ -181,9 +181,9 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             self._are_replies_current = True
             return
         self._last_status_bits = bits
-        # The reply to a note table query does not say which item is in escrow.
+        # The reply to a note table query does not say which paper is in escrow.
         if bits & AcceptorStatusBits.ESCROWED and not isinstance(query, NoteQuery):
-            self._handle_escrowed_item(
+            self._handle_escrowed_paper(
                 self._read_content(status), bytes((status.note_code,)) + status.barcode.encode()
             )
         elif bits & AcceptorStatusBits.STACKING:

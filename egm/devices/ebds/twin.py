@@ -1,6 +1,6 @@
 """A simulated EBDS bill acceptor, which repeats its last reply until a poll has the other acknowledgement number.
 
-Power-up policy A of the EBDS specification: an item past the point of no return is moved to the box and reported
+Power-up policy A of the EBDS specification: a paper past the point of no return is moved to the box and reported
 as stacked; one before it is returned. A "stacked" that was not acknowledged is retained without power and reported
 again.
 """
@@ -8,7 +8,7 @@ again.
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedItem
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, PaperPhase, SimulatedPaper
 from egm.devices.ebds import codec
 from egm.devices.ebds.codec import (
     AcceptorStatus,
@@ -30,23 +30,23 @@ SIMULATED_MODEL: Final = "AE2600 SIMULATED"
 _INITIALISATION_SECONDS: Final = 0.5
 
 #: Phase -> the status bits that report it.
-_STATUS_BITS_BY_PHASE: Final[Mapping[ItemPhase, AcceptorStatusBits]] = {
-    ItemPhase.STARTING: AcceptorStatusBits.POWER_UP,
-    ItemPhase.READY: AcceptorStatusBits.IDLING,
-    ItemPhase.ACCEPTING: AcceptorStatusBits.ACCEPTING,
-    ItemPhase.ESCROW: AcceptorStatusBits.ESCROWED,
-    ItemPhase.HELD: AcceptorStatusBits.ESCROWED,
-    ItemPhase.STACKING: AcceptorStatusBits.STACKING,
-    ItemPhase.STACKED_UNACKNOWLEDGED: AcceptorStatusBits.IDLING | AcceptorStatusBits.STACKED,
-    ItemPhase.STACKED_ACKNOWLEDGED: AcceptorStatusBits.IDLING,
-    ItemPhase.REJECTING: AcceptorStatusBits.RETURNING,
-    ItemPhase.RETURNING: AcceptorStatusBits.RETURNING,
-    ItemPhase.JAM: AcceptorStatusBits.JAMMED,
-    ItemPhase.STACKER_JAM: AcceptorStatusBits.STALLED,
-    ItemPhase.BOX_FULL: AcceptorStatusBits.FULL,
-    ItemPhase.BOX_REMOVED: AcceptorStatusBits(0),
-    ItemPhase.SENSOR_HEAD_FAILED: AcceptorStatusBits.FAILURE,
-    ItemPhase.CHEATED: AcceptorStatusBits.CHEATED,
+_STATUS_BITS_BY_PHASE: Final[Mapping[PaperPhase, AcceptorStatusBits]] = {
+    PaperPhase.STARTING: AcceptorStatusBits.POWER_UP,
+    PaperPhase.READY: AcceptorStatusBits.IDLING,
+    PaperPhase.ACCEPTING: AcceptorStatusBits.ACCEPTING,
+    PaperPhase.ESCROW: AcceptorStatusBits.ESCROWED,
+    PaperPhase.HELD: AcceptorStatusBits.ESCROWED,
+    PaperPhase.STACKING: AcceptorStatusBits.STACKING,
+    PaperPhase.STACKED_UNACKNOWLEDGED: AcceptorStatusBits.IDLING | AcceptorStatusBits.STACKED,
+    PaperPhase.STACKED_ACKNOWLEDGED: AcceptorStatusBits.IDLING,
+    PaperPhase.REJECTING: AcceptorStatusBits.RETURNING,
+    PaperPhase.RETURNING: AcceptorStatusBits.RETURNING,
+    PaperPhase.JAM: AcceptorStatusBits.JAMMED,
+    PaperPhase.STACKER_JAM: AcceptorStatusBits.STALLED,
+    PaperPhase.BOX_FULL: AcceptorStatusBits.FULL,
+    PaperPhase.BOX_REMOVED: AcceptorStatusBits(0),
+    PaperPhase.SENSOR_HEAD_FAILED: AcceptorStatusBits.FAILURE,
+    PaperPhase.CHEATED: AcceptorStatusBits.CHEATED,
 }
 
 
@@ -105,12 +105,12 @@ class EbdsTwin(BillTwin[EbdsFrame]):
                 return self._build_note_row(index, self._take_status(poll.ack_number)).encode()
 
     def _apply_poll(self, poll: EbdsPoll) -> None:
-        """Apply the machine's poll: the bills and tickets to accept, and the decision on the item in escrow."""
+        """Apply the machine's poll: the bills and tickets to accept, and the decision on the paper in escrow."""
         self._enabled_notes_mask, self._accepts_tickets = poll.enabled_notes_mask, poll.accepts_barcodes
         if poll.is_stack_command:
-            self.stack_escrowed_item()
+            self.stack_escrowed_paper()
         elif poll.is_return_command:
-            self.return_escrowed_item()
+            self.return_escrowed_paper()
 
     def _build_note_row(self, row_index: int, status: AcceptorStatus) -> NoteTableRow:
         """Return a row of the simulated acceptor's note table, as a message."""
@@ -129,19 +129,19 @@ class EbdsTwin(BillTwin[EbdsFrame]):
             | AcceptorStatusBits.BARCODE_CAPABLE
         )
         self._bits_for_next_status = AcceptorStatusBits(0)
-        if self._phase is not ItemPhase.BOX_REMOVED:
+        if self._phase is not PaperPhase.BOX_REMOVED:
             bits |= AcceptorStatusBits.BOX_PRESENT
-        self._has_reported_stacked = self._phase is ItemPhase.STACKED_UNACKNOWLEDGED
-        item = (
-            self._item
-            if self._phase in {ItemPhase.ESCROW, ItemPhase.HELD, ItemPhase.STACKED_UNACKNOWLEDGED}
+        self._has_reported_stacked = self._phase is PaperPhase.STACKED_UNACKNOWLEDGED
+        paper = (
+            self._paper
+            if self._phase in {PaperPhase.ESCROW, PaperPhase.HELD, PaperPhase.STACKED_UNACKNOWLEDGED}
             else None
         )
-        if item is None:
+        if paper is None:
             return AcceptorStatus(ack_number=ack_number, bits=bits, model=1, revision=2)
-        note_code = self._note_code_by_cents.get(item.cents, 0)
+        note_code = self._note_code_by_cents.get(paper.cents, 0)
         return AcceptorStatus(
-            ack_number=ack_number, bits=bits, note_code=note_code, barcode=item.barcode, model=1, revision=2
+            ack_number=ack_number, bits=bits, note_code=note_code, barcode=paper.barcode, model=1, revision=2
         )
 
     # ------------------------------------------------------------ commands from the machine
@@ -149,47 +149,47 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         """Return whether the machine has enabled the simulated acceptor for any bill or ticket."""
         return bool(self._enabled_notes_mask) or self._accepts_tickets
 
-    def _is_enabled(self, item: SimulatedItem) -> bool:
+    def _is_enabled(self, paper: SimulatedPaper) -> bool:
         """Return whether the machine accepts this note or, if it is a ticket, accepts tickets."""
-        if item.barcode:
+        if paper.barcode:
             return self._accepts_tickets
-        return bool(self._enabled_notes_mask >> (self._note_code_by_cents[item.cents] - 1) & 1)
+        return bool(self._enabled_notes_mask >> (self._note_code_by_cents[paper.cents] - 1) & 1)
 
     # ------------------------------------------------------------ the mechanics
-    def _handle_phase_change(self, phase: ItemPhase) -> None:
-        """Report a rejected item in the next status; let a bill pulled back by fraud leave after ``return_seconds``."""
-        if phase is ItemPhase.REJECTING:
+    def _handle_phase_change(self, phase: PaperPhase) -> None:
+        """Report a rejected paper in the next status; let a bill pulled back by fraud out after ``return_seconds``."""
+        if phase is PaperPhase.REJECTING:
             self._bits_for_next_status |= AcceptorStatusBits.REJECTED
-        elif phase is ItemPhase.CHEATED:
-            self._schedule_step(self.return_seconds, self._give_item_out)
+        elif phase is PaperPhase.CHEATED:
+            self._schedule_step(self.return_seconds, self._finish_return)
 
-    def _give_item_out(self) -> None:
-        """Give the item out to the player, and report its return in the next status."""
-        if self._phase is ItemPhase.RETURNING:
+    def _finish_return(self) -> None:
+        """Give the paper out to the player, and report its return in the next status."""
+        if self._phase is PaperPhase.RETURNING:
             self._bits_for_next_status |= AcceptorStatusBits.RETURNED
-        super()._give_item_out()
+        super()._finish_return()
 
     def handle_power_loss(self) -> None:
-        """Lose the last poll's settings and the acknowledgement numbers; the item stays where it is."""
+        """Lose the last poll's settings and the acknowledgement numbers; the paper stays where it is."""
         self._enabled_notes_mask, self._accepts_tickets = 0, False
         self._last_ack_number = None
         self._has_reported_stacked = False
         self._bits_for_next_status = AcceptorStatusBits(0)
 
     def handle_power_return(self) -> None:
-        """Start after the return of power or a soft reset: an item inside is stacked or returned without an order."""
+        """Start after the return of power or a soft reset: a paper inside is stacked or returned without an order."""
         if self._fault_phase is not None:
             self._enter_phase(self._fault_phase)
             return
-        self._enter_phase(ItemPhase.STARTING)
+        self._enter_phase(PaperPhase.STARTING)
         self._schedule_step(_INITIALISATION_SECONDS, self._finish_start_up)
 
     def _finish_start_up(self) -> None:
-        """Become ready after the return of power; an item still inside is stacked or returned first."""
-        if self._item is None:
-            self._enter_phase(ItemPhase.READY)
-        elif self._item.is_past_point_of_no_return:
-            self._enter_phase(ItemPhase.STACKING)
-            self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED))
+        """Become ready after the return of power; a paper still inside is stacked or returned first."""
+        if self._paper is None:
+            self._enter_phase(PaperPhase.READY)
+        elif self._paper.is_past_point_of_no_return:
+            self._enter_phase(PaperPhase.STACKING)
+            self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(PaperPhase.STACKED_UNACKNOWLEDGED))
         else:
             self._start_returning()

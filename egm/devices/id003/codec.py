@@ -182,11 +182,11 @@ def cut_frame(buffer: bytes) -> FrameCut[Id003Frame] | None:
 # ---------------------------------------------------------------- decoding of the acceptor's frames
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """The acceptor's status, and the item that it is about.
+    """The acceptor's status, and the paper that it is about.
 
     In escrow, ``note_code`` is a note code or ``barcode`` is the text read from a ticket, which need not be digits;
-    without either, the item is unknown. ``rejection_reason`` is the text of the acceptor's code of why it rejects an
-    item; "" in another status.
+    without either, the paper is unknown. ``rejection_reason`` is the text for the acceptor's code of a rejection;
+    "" in another status. ``data`` are the bytes after the status.
     """
 
     status: Id003Status
@@ -293,7 +293,7 @@ def _decode_currency_table(data: bytes) -> CurrencyTable:
 
 
 def _decode_escrow(data: bytes) -> StatusReport:
-    """Decode the status of an item in escrow: a note code, or a bar code."""
+    """Decode the status of a paper in escrow: a note code, or a bar code."""
     if len(data) > 1 and data[0] == BARCODE_ESCROW_CODE:
         text = data[1:].rstrip(b"\0 ").decode("ascii", "replace")
         return StatusReport(Id003Status.ESCROW, barcode=text, data=data)

@@ -5,8 +5,8 @@ repeats 15 until it receives it. If the acceptor reports at power-up that a note
 will stack the note, and some models do not report it again: 42 therefore counts as VEND VALID. The rule of
 :mod:`egm.devices.escrow` makes a second report harmless.
 
-The statuses idle, disabled, accepting and a new escrow show a clear path. STACKED (16) and the power-up statuses do
-not: an acceptor that loses power at that moment may report the same note again.
+The statuses idle, disabled and accepting, and the escrow status of another paper, show a clear path. STACKED (16) and
+the power-up statuses do not: an acceptor that loses power at that moment may report the same note again.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ from egm.devices.line import LineSettings, SerialLine
 #: Settings of an ID-003 line.
 ID003_LINE_SETTINGS: Final = LineSettings(baud_rate=9600, data_bits=8, parity="E", stop_bits=1)
 
-#: An acceptor releases an escrow after about ten seconds unless held again.
+#: An acceptor returns the paper in escrow after about ten seconds, unless it is ordered again to hold it.
 _HOLD_REPEAT_INTERVAL_SECONDS: Final = 4.0
 #: Interval of resets for an acceptor in a fault that it cannot leave by itself.
 _RESET_INTERVAL_SECONDS: Final = 3.0
@@ -54,7 +54,7 @@ _RESET_INTERVAL_SECONDS: Final = 3.0
 _OPTIONAL_QUERY_ATTEMPTS_MAX: Final = 3
 #: Interval of queries while the acceptor is idle.
 _IDLE_POLL_SECONDS: Final = 0.2
-#: Interval of queries while an item moves.
+#: Interval of queries while a paper moves.
 _BUSY_POLL_SECONDS: Final = 0.1
 #: Pause between a command and the next query.
 _COMMAND_GAP_SECONDS: Final = 0.01
@@ -78,7 +78,7 @@ _POWER_UP_STATUSES: Final = frozenset(
 _RETURNING_STATUSES: Final = frozenset(
     {Id003Status.RETURNING, Id003Status.REJECTING, Id003Status.POWER_UP_BILL_IN_ACCEPTOR}
 )
-#: Statuses in which the acceptor waits for an item.
+#: Statuses in which the acceptor waits for a paper.
 _IDLE_STATUSES: Final = frozenset({Id003Status.IDLE, Id003Status.DISABLED})
 #: Statuses that only a reset ends.
 _STATUSES_THAT_NEED_RESET: Final = frozenset(
@@ -115,7 +115,7 @@ class Id003Driver(BillDriver[Id003Frame]):
         )
         self._status: Id003Status | None = None
         self._applied_settings: dict[Id003Command, bytes] = {}
-        self._query_counts: Counter[Id003Command] = Counter()
+        self._query_count_by_command: Counter[Id003Command] = Counter()
         self._next_hold_at = 0.0
         self._next_reset_at = 0.0
 
@@ -123,21 +123,21 @@ class Id003Driver(BillDriver[Id003Frame]):
         """Clear the acceptor's status and settings of the last session."""
         self._status = None
         self._applied_settings.clear()
-        self._query_counts.clear()
+        self._query_count_by_command.clear()
 
     # ------------------------------------------------------------ the cycle
     async def _run_cycle(self) -> None:
         """Run one cycle: query the acceptor's status, then send the one command that is due."""
-        is_answered = await self._query_and_handle_replies(Id003Frame(Id003Command.STATUS))
-        command = self._take_due_command() if is_answered else None
+        has_replied = await self._send_and_handle_replies(Id003Frame(Id003Command.STATUS))
+        command = self._take_due_command() if has_replied else None
         if command is None:
             await self._pause_until_next_poll()
         else:
-            await self._query_and_handle_replies(command)
+            await self._send_and_handle_replies(command)
             await asyncio.sleep(_COMMAND_GAP_SECONDS)
 
-    async def _query_and_handle_replies(self, frame: Id003Frame) -> bool:
-        """Send a frame to the acceptor and process the replies; return whether there were any."""
+    async def _send_and_handle_replies(self, frame: Id003Frame) -> bool:
+        """Send a query or command to the acceptor and process the replies; return whether there were any."""
         replies = await self._exchange(frame.encode())
         for reply in replies:
             match self._decode_or_count_invalid(codec.decode_report, reply):
@@ -150,7 +150,7 @@ class Id003Driver(BillDriver[Id003Frame]):
                 case CurrencyTable(rows=rows):
                     self._store_currency_table({row.note_code: _build_reported_value(row) for row in rows})
                 case SoftwareVersionReply(text=text):
-                    self._query_counts[Id003Command.VERSION] = _OPTIONAL_QUERY_ATTEMPTS_MAX
+                    self._query_count_by_command[Id003Command.VERSION] = _OPTIONAL_QUERY_ATTEMPTS_MAX
                     self._emit(DeviceIdentified(device=self.name, identity=text))
                 case _:  # an acknowledgement, or an invalid reply
                     pass
@@ -158,7 +158,7 @@ class Id003Driver(BillDriver[Id003Frame]):
 
     # ------------------------------------------------------------ the acceptor's reports
     def _handle_status_report(self, report: StatusReport) -> None:
-        """Process the acceptor's status: faults, lost settings after a power-up, readiness, and where the item is."""
+        """Process the acceptor's status: faults, lost settings after a power-up, readiness, and where the paper is."""
         status = report.status
         is_new_status, self._status = status is not self._status, status
         self.poll_seconds = _IDLE_POLL_SECONDS if status in _IDLE_STATUSES else _BUSY_POLL_SECONDS
@@ -166,16 +166,16 @@ class Id003Driver(BillDriver[Id003Frame]):
         if is_new_status and (status in _POWER_UP_STATUSES or status is Id003Status.INITIALIZE):
             self._applied_settings.clear()
             self._value_check = ChannelValueCheck(self._cents_by_note_code, self._currencies)
-            self._query_counts[Id003Command.CURRENCY] = 0
+            self._query_count_by_command[Id003Command.CURRENCY] = 0
             self._is_ready = None
         if status in _PATH_CLEAR_STATUSES:
             self._handle_clear_path(f"the acceptor is {status.name.lower()}")
             if status in _IDLE_STATUSES and (status is Id003Status.IDLE) is self._can_accept_anything:
                 self._report_readiness(is_accepting=self._can_accept_anything)
         elif status is Id003Status.ESCROW:
-            self._handle_escrowed_item(self._read_content(report), report.data)
+            self._handle_escrowed_paper(self._read_content(report), report.data)
         elif status in {Id003Status.VEND_VALID, Id003Status.POWER_UP_BILL_IN_STACKER}:
-            self._handle_stacked_item()
+            self._handle_stacked_paper()
             if status is Id003Status.VEND_VALID:
                 self._line.write(Id003Frame(Id003Command.ACK).encode())
         elif status is Id003Status.STACKING:
@@ -216,8 +216,8 @@ class Id003Driver(BillDriver[Id003Frame]):
 
         An acceptor that does not reply to these queries receives its settings nevertheless.
         """
-        if self._query_counts[Id003Command.VERSION] < _OPTIONAL_QUERY_ATTEMPTS_MAX:
-            self._query_counts[Id003Command.VERSION] += 1
+        if self._query_count_by_command[Id003Command.VERSION] < _OPTIONAL_QUERY_ATTEMPTS_MAX:
+            self._query_count_by_command[Id003Command.VERSION] += 1
             return Id003Frame(Id003Command.VERSION)
         return self._take_due_values_query()
 
@@ -228,8 +228,8 @@ class Id003Driver(BillDriver[Id003Frame]):
         """
         if self._value_check.are_all_channels_queried:
             return None
-        if self._query_counts[Id003Command.CURRENCY] < _OPTIONAL_QUERY_ATTEMPTS_MAX:
-            self._query_counts[Id003Command.CURRENCY] += 1
+        if self._query_count_by_command[Id003Command.CURRENCY] < _OPTIONAL_QUERY_ATTEMPTS_MAX:
+            self._query_count_by_command[Id003Command.CURRENCY] += 1
             return Id003Frame(Id003Command.CURRENCY)
         self._store_currency_table(dict.fromkeys(self._cents_by_note_code))
         return None
@@ -240,7 +240,7 @@ class Id003Driver(BillDriver[Id003Frame]):
             self._store_reported_value(code, reported_value_by_code.get(code, ReportedValue("nothing", 0)))
 
     def _build_escrow_command(self, now: float) -> Id003Frame | None:
-        """Return the command that carries out the machine's decision on the item in escrow, or None if none is due."""
+        """Return the command that carries out the machine's decision on the paper in escrow, or None if none is due."""
         match self._update_escrow_command():
             case EscrowCommand.STACK:
                 return Id003Frame(Id003Command.STACK_1)
@@ -255,7 +255,7 @@ class Id003Driver(BillDriver[Id003Frame]):
     def _find_due_setting(self) -> Id003Frame | None:
         """Return the command for the first setting that the acceptor does not have yet; None if it has all.
 
-        The inhibit, which lets the acceptor accept items, is the last.
+        The inhibit, which lets the acceptor accept papers, is the last.
         """
         accepted_mask = sum(1 << code - codec.FIRST_NOTE_CODE for code in self._note_codes_to_accept)
         settings = {

@@ -1,14 +1,14 @@
 """A simulated ID-003 bill acceptor.
 
-At power-up it reports an item inside. Status 41: the item can still be returned, and is returned after the machine's
-reset. Status 42: the item is past the point of no return, and is stacked after the reset. That stacking is reported by
+At power-up it reports a paper inside. Status 41: the paper can still be returned, and is returned after the machine's
+reset. Status 42: the paper is past the point of no return, and is stacked after the reset. That stacking is reported by
 VEND VALID only if ``revend`` is set: models differ, and the machine must handle both.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedItem
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, PaperPhase, SimulatedPaper
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import CurrencyTable, CurrencyTableRow, Id003Command, Id003Frame, Id003Status
 from egm.devices.twin import BenchAction, SimulatedPort
@@ -19,21 +19,21 @@ _NOTE_CHANNEL_COUNT: Final = 8
 SIMULATED_VERSION: Final = b"(USA) UBA-10-SS SIM V1.00 ID003"
 
 #: Phase -> the status that reports it.
-_STATUS_BY_PHASE: Final[Mapping[ItemPhase, Id003Status]] = {
-    ItemPhase.ACCEPTING: Id003Status.ACCEPTING,
-    ItemPhase.ESCROW: Id003Status.ESCROW,
-    ItemPhase.HELD: Id003Status.HOLDING,
-    ItemPhase.STACKING: Id003Status.STACKING,
-    ItemPhase.STACKED_UNACKNOWLEDGED: Id003Status.VEND_VALID,
-    ItemPhase.STACKED_ACKNOWLEDGED: Id003Status.STACKED,
-    ItemPhase.REJECTING: Id003Status.REJECTING,
-    ItemPhase.RETURNING: Id003Status.RETURNING,
-    ItemPhase.JAM: Id003Status.ACCEPTOR_JAM,
-    ItemPhase.STACKER_JAM: Id003Status.STACKER_JAM,
-    ItemPhase.BOX_FULL: Id003Status.STACKER_FULL,
-    ItemPhase.BOX_REMOVED: Id003Status.STACKER_OPEN,
-    ItemPhase.SENSOR_HEAD_FAILED: Id003Status.FAILURE,
-    ItemPhase.CHEATED: Id003Status.CHEATED,
+_STATUS_BY_PHASE: Final[Mapping[PaperPhase, Id003Status]] = {
+    PaperPhase.ACCEPTING: Id003Status.ACCEPTING,
+    PaperPhase.ESCROW: Id003Status.ESCROW,
+    PaperPhase.HELD: Id003Status.HOLDING,
+    PaperPhase.STACKING: Id003Status.STACKING,
+    PaperPhase.STACKED_UNACKNOWLEDGED: Id003Status.VEND_VALID,
+    PaperPhase.STACKED_ACKNOWLEDGED: Id003Status.STACKED,
+    PaperPhase.REJECTING: Id003Status.REJECTING,
+    PaperPhase.RETURNING: Id003Status.RETURNING,
+    PaperPhase.JAM: Id003Status.ACCEPTOR_JAM,
+    PaperPhase.STACKER_JAM: Id003Status.STACKER_JAM,
+    PaperPhase.BOX_FULL: Id003Status.STACKER_FULL,
+    PaperPhase.BOX_REMOVED: Id003Status.STACKER_OPEN,
+    PaperPhase.SENSOR_HEAD_FAILED: Id003Status.FAILURE,
+    PaperPhase.CHEATED: Id003Status.CHEATED,
 }
 
 
@@ -53,9 +53,9 @@ class Id003Twin(BillTwin[Id003Frame]):
         self._settings: dict[int, bytes] = {}
         self._should_revend = False
         self._action_by_command: dict[int, Callable[[], bool]] = {
-            Id003Command.STACK_1: self.stack_escrowed_item,
-            Id003Command.STACK_2: self.stack_escrowed_item,
-            Id003Command.RETURN: self.return_escrowed_item,
+            Id003Command.STACK_1: self.stack_escrowed_paper,
+            Id003Command.STACK_2: self.stack_escrowed_paper,
+            Id003Command.RETURN: self.return_escrowed_paper,
             Id003Command.HOLD: self.extend_escrow_time,
         }
 
@@ -88,31 +88,31 @@ class Id003Twin(BillTwin[Id003Frame]):
 
     def _build_status(self) -> Id003Status:
         """Return the status that the acceptor reports now."""
-        if self._phase is ItemPhase.STARTING:
-            if self._item is None:
+        if self._phase is PaperPhase.STARTING:
+            if self._paper is None:
                 return Id003Status.POWER_UP
-            is_past_point_of_no_return = self._item.is_past_point_of_no_return
+            is_past_point_of_no_return = self._paper.is_past_point_of_no_return
             return (
                 Id003Status.POWER_UP_BILL_IN_STACKER
                 if is_past_point_of_no_return
                 else Id003Status.POWER_UP_BILL_IN_ACCEPTOR
             )
-        if self._phase is ItemPhase.READY:
+        if self._phase is PaperPhase.READY:
             if Id003Command.INHIBIT not in self._settings:
                 return Id003Status.INITIALIZE
             return Id003Status.IDLE if self._is_accepting() else Id003Status.DISABLED
         return _STATUS_BY_PHASE[self._phase]
 
     def _encode_status_data(self) -> bytes:
-        """Return the data of the acceptor's status: the item in escrow, or the reason of a rejection."""
-        item = self._item
-        if self._phase is ItemPhase.ESCROW and item is not None:
-            if item.barcode:
-                return bytes((codec.BARCODE_ESCROW_CODE,)) + item.barcode.encode("ascii")
-            return bytes((self._note_code_by_cents[item.cents],))
-        if self._phase is ItemPhase.REJECTING:
+        """Return the data of the acceptor's status: the paper in escrow, or the reason of a rejection."""
+        paper = self._paper
+        if self._phase is PaperPhase.ESCROW and paper is not None:
+            if paper.barcode:
+                return bytes((codec.BARCODE_ESCROW_CODE,)) + paper.barcode.encode("ascii")
+            return bytes((self._note_code_by_cents[paper.cents],))
+        if self._phase is PaperPhase.REJECTING:
             # The reasons "denomination not recognised" and "inhibited denomination".
-            return b"\x76" if item is not None and item.counterfeit else b"\x79"
+            return b"\x76" if paper is not None and paper.counterfeit else b"\x79"
         return b""
 
     def _build_currency_table(self) -> CurrencyTable:
@@ -132,17 +132,17 @@ class Id003Twin(BillTwin[Id003Frame]):
             )
         return CurrencyTable(tuple(rows))
 
-    # ------------------------------------------------------------ commands from the host
+    # ------------------------------------------------------------ the machine's settings
     def _is_accepting(self) -> bool:
         """Return whether the machine has enabled the simulated acceptor for any bill or ticket."""
         return self._settings.get(Id003Command.INHIBIT) == b"\x00"
 
-    def _is_enabled(self, item: SimulatedItem) -> bool:
+    def _is_enabled(self, paper: SimulatedPaper) -> bool:
         """Return whether the machine accepts this note or, if it is a ticket, accepts tickets."""
-        if item.barcode:
+        if paper.barcode:
             return self._settings.get(Id003Command.BARCODE_INHIBIT) == b"\x00"
         inhibited_notes_mask = self._settings.get(Id003Command.DENOMINATIONS, b"\xff\xff")[0]
-        return not inhibited_notes_mask >> (self._note_code_by_cents[item.cents] - codec.FIRST_NOTE_CODE) & 1
+        return not inhibited_notes_mask >> (self._note_code_by_cents[paper.cents] - codec.FIRST_NOTE_CODE) & 1
 
     def _format_status(self) -> str:
         """Return the name of the simulated acceptor's current ID-003 status, for display."""
@@ -150,36 +150,36 @@ class Id003Twin(BillTwin[Id003Frame]):
 
     # ------------------------------------------------------------ reset and power
     def _reset(self) -> None:
-        """Restart the acceptor at the machine's command: it stacks or returns an item inside, whichever is possible."""
+        """Restart the acceptor at the machine's command: it stacks or returns a paper inside, whichever is possible."""
         self._stop_timers()
         self._settings.clear()
         if self._fault_phase is not None:
             self._enter_phase(self._fault_phase)
             return
-        if self._item is None:
-            self._enter_phase(ItemPhase.READY)
-        elif self._item.is_past_point_of_no_return:
-            self._enter_phase(ItemPhase.STACKING)
+        if self._paper is None:
+            self._enter_phase(PaperPhase.READY)
+        elif self._paper.is_past_point_of_no_return:
+            self._enter_phase(PaperPhase.STACKING)
             self._schedule_step(STACK_SECONDS, self._finish_interrupted_stacking)
         else:
-            self._enter_phase(ItemPhase.RETURNING)
-            self._schedule_step(self.return_seconds, self._give_item_out)
+            self._enter_phase(PaperPhase.RETURNING)
+            self._schedule_step(self.return_seconds, self._finish_return)
 
     def _finish_interrupted_stacking(self) -> None:
         """Finish a stacking that a power loss interrupted: report it again if ``revend`` is set."""
         if self._should_revend:
-            self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED)
+            self._enter_phase(PaperPhase.STACKED_UNACKNOWLEDGED)
         else:
-            self._move_item_into_box()
-            self._finish_item()
+            self._move_paper_into_box()
+            self._finish_paper()
 
     def handle_power_loss(self) -> None:
-        """Lose the machine's settings; the item stays where it is."""
+        """Lose the machine's settings; the paper stays where it is."""
         self._settings.clear()
 
     def handle_power_return(self) -> None:
-        """Wait for the machine's reset; until then the status reports where the item was found."""
-        self._enter_phase(ItemPhase.STARTING)
+        """Wait for the machine's reset; until then the status reports where the paper was found."""
+        self._enter_phase(PaperPhase.STARTING)
 
     def list_actions(self) -> dict[str, BenchAction]:
         """Return the manual actions of every acceptor, and ``revend``."""

@@ -85,11 +85,11 @@ INPUTS: Final = (
     *(("button", name) for name in BUTTONS),
     *(("sensor", name) for name in SENSORS),
 )
-#: Tower elements by meaning, in bit order.
+#: The lights of the tower by meaning, in bit order.
 TOWER_LIGHTS: Final = ("service", "door", "jackpot", "tilt")
 #: The levels of a cabinet in its normal state: doors closed, keys off, nothing pressed, mains and battery good (the
 #: sensors are inputs 28 and 29).
-IDLE_INPUT_LEVELS: Final = 0b11 << 28
+IDLE_INPUT_LEVELS_MASK: Final = 0b11 << 28
 
 
 class FrameType(IntEnum):

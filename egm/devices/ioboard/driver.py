@@ -55,14 +55,14 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         self._board_boot_number: int | None = None
         self._are_inputs_known = False
         self._acknowledged_edge_number = 0
-        self._input_levels_mask = codec.IDLE_INPUT_LEVELS
+        self._input_levels_mask = codec.IDLE_INPUT_LEVELS_MASK
         self._lit_lamps: frozenset[str] = frozenset()
         self._lit_tower_lights: frozenset[str] = frozenset()
         self._is_bell_on = False
         self._hard_meter_totals: tuple[int, ...] | None = None
         self._pulse_counts: tuple[int, ...] | None = None
-        self._reads_hard_meters = False
-        self._bad_sensors: dict[FaultCode, str] = {}
+        self._should_read_hard_meters = False
+        self._sensor_name_by_fault: dict[FaultCode, str] = {}
 
     # ------------------------------------------------------------ the machine's side
     def light_lamps(self, lamp_names: frozenset[str]) -> None:
@@ -73,7 +73,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         self._lit_lamps = lamp_names
 
     def light_tower(self, light_names: frozenset[str]) -> None:
-        """Light exactly these tower elements. Raises ValueError for an unknown one."""
+        """Light exactly these lights of the tower. Raises ValueError for an unknown light."""
         IoBoardPoll(  # encoded only to reject an unknown name here
             acknowledged_edge_number=0, wait_hundredths=0, tower_lights=light_names
         ).encode()
@@ -93,7 +93,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
     def start_reading_hard_meters(self) -> None:
         """Start to query the pulse counts of the hard meters that this I/O board drives."""
-        self._reads_hard_meters = True
+        self._should_read_hard_meters = True
 
     def advance_hard_meters(self, pulse_totals: tuple[int, ...]) -> None:
         """Give each hard meter the pulses that it lacks to reach its total in ``pulse_totals``.
@@ -165,7 +165,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
         They are sent while the hard meters are read, if the pulse counts are unknown or differ from the totals.
         """
-        return self._reads_hard_meters and (
+        return self._should_read_hard_meters and (
             self._pulse_counts is None
             or self._pulse_counts != (self._hard_meter_totals or self._pulse_counts)
         )
@@ -178,10 +178,10 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         """
         if self._hard_meter_totals is None or self._pulse_counts is None:
             return False
-        owed_pulses = [
+        missing_pulse_counts = [
             total - count for total, count in zip(self._hard_meter_totals, self._pulse_counts, strict=True)
         ]
-        return all(0 <= pulses <= HARD_METER_PULSES_BEHIND_MAX for pulses in owed_pulses)
+        return all(0 <= count <= HARD_METER_PULSES_BEHIND_MAX for count in missing_pulse_counts)
 
     def _report_faults(self) -> None:
         """Report the faults of the board's sensors, and a fault if the hard meters may not be advanced."""
@@ -192,7 +192,8 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         )
         detail = f"counted {self._pulse_counts}, metered {self._hard_meter_totals}"
         self._update_faults(
-            self._bad_sensors | ({FaultCode.HARD_METER_MISMATCH: detail} if has_meter_mismatch else {})
+            self._sensor_name_by_fault
+            | ({FaultCode.HARD_METER_MISMATCH: detail} if has_meter_mismatch else {})
         )
 
     # ------------------------------------------------------------ the board's reports
@@ -278,7 +279,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
     def _report_sensor_faults(self) -> None:
         """Report a fault for each sensor of the I/O board whose level is bad."""
         first_sensor_index = len(codec.INPUTS) - len(codec.SENSORS)
-        self._bad_sensors = {
+        self._sensor_name_by_fault = {
             _FAULT_BY_SENSOR[name]: name
             for index, name in enumerate(codec.SENSORS, first_sensor_index)
             if not self._input_levels_mask >> index & 1

@@ -22,7 +22,7 @@ from egm.devices.twin import ActionError, BenchAction, SimulatedPort, Twin
 SIMULATED_IDENTITY: Final = "open-egm I/O board, simulated 1.0"
 #: Most input changes that the board stores.
 _STORED_EDGES_MAX: Final = 256
-#: Time after the last poll for which the board takes a machine to be connected.
+#: Time after the last poll for which the board considers a machine to be connected.
 _CONNECTED_SECONDS_AFTER_POLL: Final = 1.0
 #: Time for which a pressed button stays pressed.
 _BUTTON_PRESS_SECONDS: Final = 0.08
@@ -38,7 +38,7 @@ class IoBoardTwin(Twin[IoBoardMessage]):
     def __init__(self, name: str, port: SimulatedPort, speed: float = 1.0) -> None:
         super().__init__(name, port, codec.cut_message, speed)
         self._boot_number = 1
-        self._input_levels_mask = codec.IDLE_INPUT_LEVELS
+        self._input_levels_mask = codec.IDLE_INPUT_LEVELS_MASK
         self._unacknowledged_edges: deque[InputEdge] = deque()
         self._last_edge_number = 0
         self._are_edges_lost = False

@@ -23,7 +23,7 @@ class TclTwin(PrinterTwin[StatusQuery | ClearPrintJob | PrintTicket]):
         super().__init__(name, port, codec.cut_command, speed)
 
     def process_message(self, message: StatusQuery | ClearPrintJob | PrintTicket) -> None:
-        """Answer a status query; execute other commands without a reply."""
+        """Reply to a status query; execute other commands without a reply."""
         match message:
             case StatusQuery():
                 self._send(PrinterReply(SIMULATED_VERSION, self._build_status()).encode())

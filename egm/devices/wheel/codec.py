@@ -6,9 +6,9 @@ semicolons::
     *X;state;game number;last number;warnings;rotor speed;direction CR LF
     *X;5;117;13;0;002;0
 
-``state`` is 1 to 6 (:class:`ReaderPhase`), ``warnings`` the hexadecimal sum of :class:`WheelWarnings`. Between
-such lines it may send the number alone, and its errors after ``*F``. The line is 9600 8N1; there is no
-checksum.
+``state`` is 1 to 6 (:class:`ReaderPhase`), a game is a spin, ``warnings`` the hexadecimal sum of
+:class:`WheelWarnings`. Between such lines it may send the number alone, and its errors after ``*F``. The line is 9600
+8N1; there is no checksum.
 
 Confidence: the states, the warnings and the order of the fields are as public users of Cammegh wheels quote
 them from the owner's handbook (p. 49) and from their own logs; the handbook itself was not available. How a
@@ -37,10 +37,10 @@ _OTHER_LINE_PATTERN: Final = re.compile(rb"\d{1,2}|\*F[ -~]*", re.ASCII)
 
 
 class ReaderPhase(IntEnum):
-    """The phases of one game on a real wheel, as the reader reports them."""
+    """The phases of one spin of a real wheel, as the reader reports them."""
 
     WAITING = 1
-    """The rotor turns; the previous game is over."""
+    """The rotor turns; the previous spin is over."""
     BETTING = 2
     BALL_IN_TRACK = 3
     NO_MORE_BETS = 4
@@ -50,7 +50,7 @@ class ReaderPhase(IntEnum):
 
 
 class WheelWarnings(IntFlag):
-    """The faults that a wheel's reader reports for the current game."""
+    """The faults that a wheel's reader reports for the current spin."""
 
     NO_BALL = 1
     BALL_IN_ROTOR_DIRECTION = 2

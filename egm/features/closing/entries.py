@@ -14,8 +14,8 @@ from egm.record_fields import IsoTime, StaffNumbers
 class ClosingAnnounced:
     """Staff announced the closing of the tables, or moved it to another time."""
 
-    last_rounds_time: IsoTime = field(metadata=stored_as("at"))
-    """The time at which the last rounds begin."""
+    closing_time: IsoTime = field(metadata=stored_as("at"))
+    """The time from which each table plays only its last rounds."""
     persons: StaffNumbers
 
 

@@ -12,7 +12,7 @@ from egm.features.closing.last_rounds import (
     PLAYER_NOTICE_PERIOD,
     iter_closing_notices,
     notify_table_closed,
-    read_last_rounds_time,
+    read_closing_time,
     table_is_closed,
 )
 from egm.kernel.entries import list_entries
@@ -36,18 +36,18 @@ def closing_is_announced(machine: PositionMachine, _: Event) -> bool:
 
     It is still announced when the last rounds have begun, until staff open the tables again.
     """
-    return read_last_rounds_time(machine) is not None
+    return read_closing_time(machine) is not None
 
 
 def announce_closing(machine: PositionMachine, event: Event) -> None:
-    """Record in the journal when the last rounds of the tables begin; the form states in how many minutes that is."""
-    last_rounds_time = machine.clock.now().replace(microsecond=0) + timedelta(
+    """Record the closing time of the tables in the journal; the form states in how many minutes that is."""
+    closing_time = machine.clock.now().replace(microsecond=0) + timedelta(
         minutes=event.read_payload(ClosingAnnouncementForm).minutes
     )
     record = ClosingAnnounced(
-        last_rounds_time=last_rounds_time.isoformat(), persons=tuple(list_event_persons(machine, event))
+        closing_time=closing_time.isoformat(), persons=tuple(list_event_persons(machine, event))
     )
-    machine.post(CLOSING_ANNOUNCED, record, state={ClosingKey.TABLES_CLOSING_TIME: record.last_rounds_time})
+    machine.post(CLOSING_ANNOUNCED, record, state={ClosingKey.TABLES_CLOSING_TIME: record.closing_time})
 
 
 def open_tables(machine: PositionMachine, event: Event) -> None:
@@ -86,12 +86,8 @@ class ClosingNoticeService(DueEventService):
         The first update is due when the last half hour before the closing begins, the others each time the number of
         whole minutes left changes. None if no closing is announced, or the last rounds have begun.
         """
-        last_rounds_time = read_last_rounds_time(self._context.engine.machine)
-        seconds = (
-            None
-            if last_rounds_time is None
-            else (last_rounds_time - self._context.clock.now()).total_seconds()
-        )
+        closing_time = read_closing_time(self._context.engine.machine)
+        seconds = None if closing_time is None else (closing_time - self._context.clock.now()).total_seconds()
         if seconds is None or seconds < 0:
             return None
         seconds_to_first_notice = seconds - PLAYER_NOTICE_PERIOD.total_seconds()

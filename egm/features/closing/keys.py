@@ -7,4 +7,4 @@ class ClosingKey(StorageKey):
     """The storage key for the closing of the tables."""
 
     TABLES_CLOSING_TIME = "tables_closing", ClearAction.KEEP, KeyOwner.MACHINE
-    """The time at which the last rounds of the tables begin; absent if no closing is announced."""
+    """The time from which each table plays only its last rounds; absent if no closing is announced."""

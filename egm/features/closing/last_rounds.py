@@ -1,6 +1,7 @@
 """The last rounds before the tables close: how many each table still plays, and the message that players read.
 
-Players are informed during the last half hour before the closing, and then of the last three rounds of each table
+From the *closing time*, each table plays only its last three rounds. Players are informed during the half hour before
+the closing time, and then of the last rounds
 (Monaco arts. 5.1, 8.4, 9 and 13.4; the French casino hold'em). A position that plays alone has its own table; positions
 that play the same round share one. After its last round a table takes no new bets. Bets that still stand on it (as at
 craps) are played until they are decided.
@@ -29,12 +30,12 @@ PLAYER_NOTICE_PERIOD: Final = timedelta(minutes=30)
 
 @dataclass(slots=True)
 class RoundsSinceClosing:
-    """A cache of the rounds that each table has started since ``last_rounds_time``, read from the journal."""
+    """A cache of the rounds that each table has started since ``closing_time``, read from the journal."""
 
-    last_rounds_time: str = ""
-    sequence: int = 0
+    closing_time: str = ""
+    last_read_sequence: int = 0
     """The sequence number of the last journal entry that was read."""
-    round_ids_by_game: dict[str, set[str]] = field(default_factory=dict)
+    round_ids_by_table: dict[str, set[str]] = field(default_factory=dict)
     """The ids of the rounds that each table has started since the closing time.
 
     The key is the digest of the game's definition. For a position that plays alone, ``/`` and the position's number
@@ -42,8 +43,8 @@ class RoundsSinceClosing:
     """
 
 
-def read_last_rounds_time(machine: PositionMachine) -> datetime | None:
-    """Return when the last rounds of the tables begin, or None if no closing is announced."""
+def read_closing_time(machine: PositionMachine) -> datetime | None:
+    """Return the time from which each table plays only its last rounds, or None if no closing is announced."""
     stored_time = machine.memory.get(ClosingKey.TABLES_CLOSING_TIME)
     return None if stored_time is None else datetime.fromisoformat(stored_time)
 
@@ -53,17 +54,14 @@ def count_rounds_left(machine: PositionMachine) -> int | None:
 
     None if the selected game has no table, if no closing is announced, or before the closing time.
     """
-    game, last_rounds_time = machine.games.get(machine.selection.game_id), read_last_rounds_time(machine)
-    if (
-        game is None
-        or last_rounds_time is None
-        or not is_table_game(game)
-        or machine.clock.now() < last_rounds_time
-    ):
+    game, closing_time = machine.games.get(machine.selection.game_id), read_closing_time(machine)
+    if game is None or closing_time is None or not is_table_game(game) or machine.clock.now() < closing_time:
         return None
-    rounds_since = _read_rounds_since_closing(machine, last_rounds_time)
-    shared_rounds = rounds_since.round_ids_by_game.get(game.digest, set())
-    own_rounds = rounds_since.round_ids_by_game.get(f"{game.digest}/{machine.position.number}", set())
+    rounds_since_closing = _read_rounds_since_closing(machine, closing_time)
+    shared_rounds = rounds_since_closing.round_ids_by_table.get(game.digest, set())
+    own_rounds = rounds_since_closing.round_ids_by_table.get(
+        f"{game.digest}/{machine.position.number}", set()
+    )
     return max(0, ROUNDS_AFTER_CLOSING_TIME - len(shared_rounds | own_rounds))
 
 
@@ -72,28 +70,33 @@ def is_table_game(game: Game) -> bool:
     return bool(game.rules.list_spots())
 
 
-def _read_rounds_since_closing(machine: PositionMachine, last_rounds_time: datetime) -> RoundsSinceClosing:
-    """Return the rounds that each table has started since ``last_rounds_time``, when its last rounds begin.
+def _read_rounds_since_closing(machine: PositionMachine, closing_time: datetime) -> RoundsSinceClosing:
+    """Return the rounds that each table has started since ``closing_time``.
 
     Journal entries added since the last call are read first.
     """
-    rounds_since = machine.component(RoundsSinceClosing)
-    if rounds_since.last_rounds_time != last_rounds_time.isoformat():
+    rounds_since_closing = machine.component(RoundsSinceClosing)
+    if rounds_since_closing.closing_time != closing_time.isoformat():
         announcement = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
-        rounds_since.last_rounds_time, rounds_since.round_ids_by_game = last_rounds_time.isoformat(), {}
-        rounds_since.sequence = 0 if announcement is None else announcement.sequence
-    for entry in machine.journal.entries(PLAY_START_KIND, after_sequence=rounds_since.sequence):
-        rounds_since.sequence = entry.sequence
-        if entry.time_utc >= last_rounds_time:
+        rounds_since_closing.closing_time, rounds_since_closing.round_ids_by_table = (
+            closing_time.isoformat(),
+            {},
+        )
+        rounds_since_closing.last_read_sequence = 0 if announcement is None else announcement.sequence
+    for entry in machine.journal.entries(
+        PLAY_START_KIND, after_sequence=rounds_since_closing.last_read_sequence
+    ):
+        rounds_since_closing.last_read_sequence = entry.sequence
+        if entry.time_utc >= closing_time:
             table_id, round_id = find_table_and_round_id(entry)
-            rounds_since.round_ids_by_game.setdefault(table_id, set()).add(round_id)
-    return rounds_since
+            rounds_since_closing.round_ids_by_table.setdefault(table_id, set()).add(round_id)
+    return rounds_since_closing
 
 
 def find_table_and_round_id(entry: StoredEntry) -> tuple[str, str]:
-    """Return the table and the id of the round that a journal entry starts.
+    """Return the id of the table and the id of the round that a journal entry starts.
 
-    The table is the digest of its game's definition; for a position that plays alone, ``/`` and its number follow.
+    The table's id is the digest of its game's definition; for a position that plays alone, ``/`` and its number follow.
     """
     record = read_details(entry)
     digest, round_id = str(record["game"]["digest"]), str(record.get("round_id", ""))
@@ -120,10 +123,10 @@ def iter_closing_notices(machine: PositionMachine) -> Iterator[Notice]:
     It states the minutes left, the last rounds, or that the table is closed. There is no message until half an hour
     before the closing.
     """
-    game, last_rounds_time = machine.games.get(machine.selection.game_id), read_last_rounds_time(machine)
-    if game is None or last_rounds_time is None or not is_table_game(game):
+    game, closing_time = machine.games.get(machine.selection.game_id), read_closing_time(machine)
+    if game is None or closing_time is None or not is_table_game(game):
         return
-    time_left = last_rounds_time - machine.clock.now()
+    time_left = closing_time - machine.clock.now()
     rounds_left = count_rounds_left(machine)
     if rounds_left is not None:
         code = "last_rounds" if rounds_left > 1 else "last_round" if rounds_left else "table_closes"

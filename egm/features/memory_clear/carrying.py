@@ -54,7 +54,7 @@ class ProposedClaim:
     """The claim as each copy of the memory (``first``, ``second``) has it. A copy without the claim is absent."""
     is_proved: bool
     """Whether the two copies together prove that the claim was owed at the last entry that could be read."""
-    later_entries: LaterEntriesStatus
+    later_entries_status: LaterEntriesStatus
     """Whether journal entries after the last readable one are missing.
 
     It is ``unknown`` if no journal head can be read that would show it.
@@ -66,8 +66,11 @@ class ProposedClaim:
         return self.claim.id
 
     @property
-    def copy_agreement_text(self) -> str:
-        """Return a text that says whether the memory's copies agree on the claim, or that the claim cannot be read."""
+    def evidence_status(self) -> str:
+        """Return a text for the people who decide: how well the memory's copies prove the claim.
+
+        It says that the claim cannot be read, that the copies disagree, or that later entries are (or may be) missing.
+        """
         if not self.claim.is_readable:
             return "cannot be read"
         first_claim, second_claim = self.claim_by_copy.get("first"), self.claim_by_copy.get("second")
@@ -75,8 +78,8 @@ class ProposedClaim:
         if not (self.is_proved or copies_agree):
             is_in_both_copies = first_claim is not None and second_claim is not None
             return "they disagree" if is_in_both_copies else f"only the {next(iter(self.claim_by_copy))} copy"
-        if self.later_entries != "none":
-            return _LATER_ENTRIES_TEXTS[self.later_entries]
+        if self.later_entries_status != "none":
+            return _LATER_ENTRIES_TEXTS[self.later_entries_status]
         if copies_agree:
             return "good"
         return "one copy goes further" if first_claim or second_claim else "only the two together"
@@ -89,12 +92,12 @@ class ProposedClaim:
         cannot be read.
         """
         is_in_one_copy = not self.is_proved and len(self.claim_by_copy) == 1
-        may_be_paid = self.later_entries != "none" and self.claim.amount > 0
+        may_have_been_paid = self.later_entries_status != "none" and self.claim.amount > 0
         return tuple(
             dict.fromkeys(
                 (
                     *self.claim.possible_decisions,
-                    *((DECISION_ENDED,) if is_in_one_copy or may_be_paid else ()),
+                    *((DECISION_ENDED,) if is_in_one_copy or may_have_been_paid else ()),
                 )
             )
         )
@@ -105,7 +108,7 @@ class ProposedClaim:
             "id": self.id,
             "amount": str(self.claim.amount),
             "says": dict(self.claim.details),
-            "standing": self.copy_agreement_text,
+            "standing": self.evidence_status,
             "copies": {name: str(claim.amount) for name, claim in self.claim_by_copy.items()},
         }
         return claim_json
@@ -117,7 +120,7 @@ class ClaimDecision:
 
     decision: str
     """``carried``, ``paid`` or ``ended``."""
-    amount_cents: int | None = None
+    paid_cents: int | None = None
     """The amount that was paid by hand, in minor units; None if the claim was not paid."""
     payer: str = ""
     """The person who paid by hand; empty if the claim was not paid."""
@@ -129,25 +132,27 @@ class ClaimDecision:
 class ClaimInspection:
     """The result of inspecting a memory before it is cleared."""
 
-    inspection: JournalInspection[MemoryEvidence]
+    journal_inspection: JournalInspection[MemoryEvidence]
     """What could be read of the journal in each copy of the memory."""
     proposals: tuple[ProposedClaim, ...]
     """The claims on which a decision is needed."""
-    carried_state: Transaction | None
-    """The entry for the new journal that carries over stored state that is part of no claim, or None."""
+    carried_state_entry: Transaction | None
+    """The new journal's entry that carries over the stored state that is part of no claim, or None."""
 
     @property
     def is_readable(self) -> bool:
         """Return whether at least one journal entry of the old memory can be read."""
-        return bool(self.inspection.first_reading.sequence or self.inspection.second_reading.sequence)
+        return bool(
+            self.journal_inspection.first_reading.sequence or self.journal_inspection.second_reading.sequence
+        )
 
     @property
     def newest_recorded_roster(self) -> RecordedRoster:
         """Return the newest staff roster that is recorded in either copy of the old memory."""
         salvaged_journals = (
-            self.inspection.first_reading,
-            self.inspection.second_reading,
-            self.inspection.best_reading,
+            self.journal_inspection.first_reading,
+            self.journal_inspection.second_reading,
+            self.journal_inspection.best_reading,
         )
         recorded_rosters = (
             RecordedRoster.from_json(copy.ledger.state.get(StaffKey.ROSTER_CHANGE))
@@ -175,20 +180,20 @@ def inspect_claims(
         name: _collect_claims(copy, features)[0]
         for name, copy in (("first", inspection.first_reading), ("second", inspection.second_reading))
     }
-    claims, carried_state = _collect_claims(inspection.best_reading, features)
-    later_entries = _find_later_entries_status(inspection)
+    claims, carried_state_entry = _collect_claims(inspection.best_reading, features)
+    later_entries_status = _find_later_entries_status(inspection)
     if inspection.copies_agree:
         proposals = tuple(
-            ProposedClaim(claim, _list_copies_with_claim(claims_by_copy, claim.id), True, later_entries)
+            ProposedClaim(claim, _find_claim_by_copy(claims_by_copy, claim.id), True, later_entries_status)
             for claim in claims.values()
         )
     else:
         claim_ids = sorted({claim_id for copy in claims_by_copy.values() for claim_id in copy})
         proposals = tuple(
-            _propose_larger_claim(_list_copies_with_claim(claims_by_copy, claim_id), later_entries)
+            _propose_larger_claim(_find_claim_by_copy(claims_by_copy, claim_id), later_entries_status)
             for claim_id in claim_ids
         )
-    return ClaimInspection(inspection, proposals, carried_state)
+    return ClaimInspection(inspection, proposals, carried_state_entry)
 
 
 def _collect_claims(
@@ -198,11 +203,11 @@ def _collect_claims(
 
     The claims are returned by id.
     """
-    claims, carried_state = list_claims(salvaged_journal, features)
-    return {claim.id: claim for claim in claims}, carried_state
+    claims, carried_state_entry = list_claims(salvaged_journal, features)
+    return {claim.id: claim for claim in claims}, carried_state_entry
 
 
-def _list_copies_with_claim(
+def _find_claim_by_copy(
     claims_by_copy: Mapping[str, Mapping[str, ClearanceClaim]], claim_id: str
 ) -> dict[str, ClearanceClaim]:
     """Return one claim as each copy of the old memory has it, by the name of the copy.
@@ -223,17 +228,20 @@ def _find_later_entries_status(inspection: JournalInspection[MemoryEvidence]) ->
 
 
 def _propose_larger_claim(
-    claim_by_copy: dict[str, ClearanceClaim], later_entries: LaterEntriesStatus
+    claim_by_copy: dict[str, ClearanceClaim], later_entries_status: LaterEntriesStatus
 ) -> ProposedClaim:
     """Return a claim on which the copies of the memory disagree, with the larger amount proposed."""
     return ProposedClaim(
-        max(claim_by_copy.values(), key=lambda claim: claim.amount), claim_by_copy, False, later_entries
+        max(claim_by_copy.values(), key=lambda claim: claim.amount),
+        claim_by_copy,
+        False,
+        later_entries_status,
     )
 
 
 def prepare_clearance(
     claim_inspection: ClaimInspection,
-    decisions: Mapping[str, ClaimDecision],
+    decision_by_claim_id: Mapping[str, ClaimDecision],
     *,
     person: str,
     second_person: str,
@@ -243,28 +251,34 @@ def prepare_clearance(
 ) -> Clearance:
     """Return the memory clear that carries out the decision on each claim.
 
-    ``decisions`` are the two persons' decisions by claim id. ``challenge`` is the code of the
+    ``decision_by_claim_id`` are the two persons' decisions by claim id. ``challenge`` is the code of the
     inspection that they have read. ``authentication_method`` says how they were authenticated. Raises
     :class:`ClearRefused`, which names the claims, if a decision is missing or not possible.
     """
-    unknown_ids = sorted(decisions.keys() - {proposal.id for proposal in claim_inspection.proposals})
+    unknown_ids = sorted(
+        decision_by_claim_id.keys() - {proposal.id for proposal in claim_inspection.proposals}
+    )
     if unknown_ids:
         raise ClearRefused(
             f"there is no claim {', '.join(unknown_ids)}: list the claims again with `egm audit inspect`"
         )
-    undecided_ids = [proposal.id for proposal in claim_inspection.proposals if proposal.id not in decisions]
+    undecided_ids = [
+        proposal.id for proposal in claim_inspection.proposals if proposal.id not in decision_by_claim_id
+    ]
     if undecided_ids:
         raise ClearRefused(f"these claims are neither settled nor carried over: {', '.join(undecided_ids)}")
     opening_transaction_by_id: dict[str, Transaction] = {}
     decided_claims: list[JSON] = []
     for proposal in claim_inspection.proposals:
-        decision = decisions[proposal.id]
+        decision = decision_by_claim_id[proposal.id]
         claim = _choose_claim_of_copy(proposal, decision)
         entries = _list_opening_entries(claim, proposal, decision)
         opening_transaction_by_id.update({entry.id: entry for entry in entries})
         decided_claims.append(to_json(_describe_decision(proposal, decision, entries)))
-    carried_state = () if claim_inspection.carried_state is None else (claim_inspection.carried_state,)
-    inspection = claim_inspection.inspection
+    carried_state_entries = (
+        () if claim_inspection.carried_state_entry is None else (claim_inspection.carried_state_entry,)
+    )
+    inspection = claim_inspection.journal_inspection
     salvaged_journals = (inspection.first_reading, inspection.second_reading, inspection.best_reading)
     return Clearance(
         person=person,
@@ -272,9 +286,9 @@ def prepare_clearance(
         reason=reason,
         challenge=challenge,
         opening_transactions=(
-            *carried_state,
+            *carried_state_entries,
             *opening_transaction_by_id.values(),
-            *_build_transfer_blocking_entry(claim_inspection),
+            *_list_transfer_blocking_entries(claim_inspection),
         ),
         claims_record={
             "claims": decided_claims,
@@ -293,7 +307,7 @@ def _choose_claim_of_copy(proposal: ProposedClaim, decision: ClaimDecision) -> C
     Raises :class:`ClearRefused` if the decision must name a copy and does not, or names one that cannot be chosen.
     """
     if not decision.followed_copy:
-        if proposal.copy_agreement_text == "they disagree":
+        if proposal.evidence_status == "they disagree":
             raise ClearRefused(f"{proposal.id}: the copies disagree; name the copy whose claim is right")
         return proposal.claim
     if proposal.is_proved or decision.followed_copy not in proposal.claim_by_copy:
@@ -318,18 +332,18 @@ def _list_opening_entries(
     if decision.decision == DECISION_CARRIED:
         return claim.carry_entries
     if decision.decision == DECISION_ENDED:
-        return claim.end_entries or claim.entries_if_ended
+        return claim.end_entries or claim.fallback_end_entries
     payment_min_cents = claim.amount if claim.payment_min_cents is None else Fraction(claim.payment_min_cents)
-    if decision.amount_cents is None or not payment_min_cents <= decision.amount_cents <= claim.amount:
+    if decision.paid_cents is None or not payment_min_cents <= decision.paid_cents <= claim.amount:
         owed_text = (
             str(claim.amount)
             if payment_min_cents == claim.amount
             else f"{payment_min_cents} to {claim.amount}"
         )
-        raise ClearRefused(f"{claim.id}: {owed_text} cents are owed, {decision.amount_cents} were paid")
+        raise ClearRefused(f"{claim.id}: {owed_text} cents are owed, {decision.paid_cents} were paid")
     if not decision.payer.strip():
         raise ClearRefused(f"{claim.id}: the person who paid it is missing")
-    return () if claim.build_paid_entries is None else claim.build_paid_entries(decision.amount_cents)
+    return () if claim.build_paid_entries is None else claim.build_paid_entries(decision.paid_cents)
 
 
 def _describe_decision(
@@ -344,24 +358,24 @@ def _describe_decision(
         id=proposal.id,
         amount=str(proposal.claim.amount),
         details=proposal.claim.details,
-        evidence_status=proposal.copy_agreement_text,
+        evidence_status=proposal.evidence_status,
         amount_by_copy={name: str(claim.amount) for name, claim in proposal.claim_by_copy.items()},
         decision=cast(Literal["carried", "paid", "ended"], decision.decision),
         followed_copy=decision.followed_copy,
-        paid_cents=decision.amount_cents if is_paid else None,
+        paid_cents=decision.paid_cents if is_paid else None,
         payer=decision.payer if is_paid else "",
         entry_ids=tuple(entry.id for entry in entries),
     )
 
 
-def _build_transfer_blocking_entry(claim_inspection: ClaimInspection) -> tuple[Transaction, ...]:
-    """Return the new journal's entry that blocks host transfers until the host registers the machine again.
+def _list_transfer_blocking_entries(claim_inspection: ClaimInspection) -> tuple[Transaction, ...]:
+    """Return the new journal's entry that blocks host transfers until the host registers the machine, in a tuple.
 
     Empty if the old memory is proved to have all its journal entries.
     """
-    if claim_inspection.inspection.is_complete:
+    if claim_inspection.journal_inspection.is_complete:
         return ()
-    salvaged_journal = claim_inspection.inspection.best_reading
+    salvaged_journal = claim_inspection.journal_inspection.best_reading
     return (
         Transaction(
             id=f"clear.unproved-{salvaged_journal.head_hex[:8]}",
@@ -369,7 +383,7 @@ def _build_transfer_blocking_entry(claim_inspection: ClaimInspection) -> tuple[T
             state={HostKey.TRANSFER_IDENTIFIERS_LOST: True, HostKey.REGISTRATION: None},
             record=to_json(
                 TransfersUnproved(
-                    last_acknowledged_sequence=claim_inspection.inspection.acknowledged_sequence,
+                    last_acknowledged_sequence=claim_inspection.journal_inspection.acknowledged_sequence,
                     last_read_sequence=salvaged_journal.sequence,
                 )
             ),

@@ -35,7 +35,7 @@ RecordT = TypeVar("RecordT")
 #: The account of amounts paid by hand.
 PAID_BY_HAND_ACCOUNT: Final = "out:handpay_cancelled_credit"
 #: The maximum number of identifiers in one entry.
-_IDENTIFIERS_PER_ENTRY: Final = 4096
+_IDENTIFIERS_PER_ENTRY_MAX: Final = 4096
 #: No dimensions, state or record.
 _EMPTY_MAPPING: Final[Mapping[str, str]] = {}
 
@@ -56,10 +56,10 @@ class ClearanceClaim:
     """Returns the new journal's entries if the given amount was paid by hand; None if this is not possible."""
     end_entries: tuple[Transaction, ...] | None = None
     """The new journal's entries if nothing is owed any more; None if this is not possible."""
-    entries_if_ended: tuple[Transaction, ...] = ()
-    """The new journal's entries if nothing is owed any more and ``end_entries`` has none.
+    fallback_end_entries: tuple[Transaction, ...] = ()
+    """The new journal's entries if nothing is owed any more, for a claim without ``end_entries``.
 
-    That decision is then possible only because one copy lacks the claim, or later entries are missing.
+    The people can then decide so only because one copy lacks the claim, or later entries are missing.
     """
     payment_min_cents: int | None = None
     """The minimum amount that may be paid by hand; None if the whole amount must be paid."""
@@ -102,13 +102,13 @@ class ClaimBook:
         self.claims: list[ClearanceClaim] = []
         self.covered_state_names: set[str] = set()
         self.unclaimed_reservations = dict(salvaged_journal.ledger.pending)
-        self.claimed_credit_cents: Counter[str] = Counter()
-        """How many minor units of each credit account are part of another claim, such as that for an open game.
+        self.claimed_cents_by_account: Counter[str] = Counter()
+        """How many minor units of each credit account are part of another claim, such as the claim for an open game.
 
         Only the remaining credit is claimed as credit.
         """
 
-    # ------------------------------------------------------------------ making entries
+    # ------------------------------------------------------------------ entries for the new journal
     def build_entry(
         self,
         claim_id: str,
@@ -157,11 +157,10 @@ class ClaimBook:
         """Return the value that the old memory stores under ``state_name``, as a record of ``record_class``."""
         return from_json(record_class, self.old_state[state_name], f"the memory's {state_name!r}")
 
-    def remove_values(self, *names: str) -> dict[str, JSON]:
-        """Return the values that the old memory stores under the names in the arguments, as part of a claim.
+    def cover_values(self, *names: str) -> dict[str, JSON]:
+        """Return the values that the old memory stores under ``names``, and mark them as covered by a claim.
 
-        They are then neither claimed again nor carried over as other state. Names that are not stored are left
-        out.
+        They are then neither claimed again nor carried over as other state. Names that are not stored are left out.
         """
         values = {name: self.old_state[name] for name in names if name in self.old_state}
         self.covered_state_names |= values.keys()
@@ -215,16 +214,19 @@ class ClaimBook:
         """
         saved_book = (
             self.unclaimed_reservations.copy(),
-            self.claimed_credit_cents.copy(),
+            self.claimed_cents_by_account.copy(),
             self.covered_state_names.copy(),
             list(self.claims),
         )
         try:
             add_claims(self, state_name)
         except Exception as error:  # noqa: BLE001 (an error in one entry must not hide the others)
-            self.unclaimed_reservations, self.claimed_credit_cents, self.covered_state_names, self.claims = (
-                saved_book
-            )
+            (
+                self.unclaimed_reservations,
+                self.claimed_cents_by_account,
+                self.covered_state_names,
+                self.claims,
+            ) = saved_book
             self.covered_state_names.add(state_name)
             reason = str(error) if isinstance(error, RecordError) else repr(error)
             details = {"cannot be read": reason, "state": self.old_state[state_name]}
@@ -239,7 +241,7 @@ class ClaimBook:
                 )
             )
 
-    # ------------------------------------------------------------------ what no key names
+    # ------------------------------------------------------------------ claims without a storage key
     def claim_unaccounted_reservations(self) -> None:
         """Add a claim for each pending reservation of money that no stored value accounts for."""
         for reservation in list(self.unclaimed_reservations.values()):
@@ -271,7 +273,7 @@ class ClaimBook:
         """
         for account in sorted(self.old_ledger.list_accounts()):
             amount_cents = (
-                self.old_ledger.available_cents(account) - self.claimed_credit_cents[account]
+                self.old_ledger.available_cents(account) - self.claimed_cents_by_account[account]
                 if is_credit_account(account)
                 else 0
             )
@@ -280,7 +282,7 @@ class ClaimBook:
             position = int(parse_account_variables(account)["position"])
             is_restricted = is_restricted_account(account)
             state = (
-                self.remove_values(format_state_name(position, MoneyKey.RESTRICTED_CREDIT_TERMS))
+                self.cover_values(format_state_name(position, MoneyKey.RESTRICTED_CREDIT_TERMS))
                 if is_restricted
                 else {}
             )
@@ -315,8 +317,8 @@ class ClaimBook:
         if not identifiers:
             return
         chunks = [
-            identifiers[n : n + _IDENTIFIERS_PER_ENTRY]
-            for n in range(0, len(identifiers), _IDENTIFIERS_PER_ENTRY)
+            identifiers[n : n + _IDENTIFIERS_PER_ENTRY_MAX]
+            for n in range(0, len(identifiers), _IDENTIFIERS_PER_ENTRY_MAX)
         ]
         self.add_claim(
             ClearanceClaim(

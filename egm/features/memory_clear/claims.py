@@ -61,8 +61,8 @@ from meters.recall import CARRIED_GAME_KIND
 from meters.salvage import SalvagedJournal
 from meters.transaction import JSON
 
-#: A controller may still report a win for any of this number of the last contributions that it has counted, so their
-#: games are carried over.
+#: A controller may still report a win for one of the last contributions that it has counted, at most this many back.
+#: Their games are therefore carried over.
 _REPORTABLE_CONTRIBUTIONS_MAX: Final = 8
 #: The accounts of a progressive level in which money is held.
 _LEVEL_ACCOUNT_PARTS: Final = ("current", "hidden", "overflow", "won")
@@ -73,7 +73,7 @@ def list_claims(
 ) -> tuple[tuple[ClearanceClaim, ...], Transaction | None]:
     """Return everything that one copy of the old memory owes, as claims, and the entry with its remaining state.
 
-    Without other state, there is no such entry.
+    The entry is None if there is no remaining state.
     """
     book = ClaimBook(salvaged_journal, features.storage_keys)
     for key, add_claims in list_claim_makers(features).items():
@@ -94,12 +94,12 @@ def _claim_bill_or_ticket(book: ClaimBook, state_name: str) -> None:
     if reservation is None:  # it is already credited: only the driver has not finished
         return
     position, claim_id = parse_position(state_name), f"paper:{parse_position(state_name)}"
-    state = book.remove_values(state_name)
+    state = book.cover_values(state_name)
     payments = [
         Transfer(transfer.target, PAID_BY_HAND_ACCOUNT, transfer.amount_cents)
         for transfer in reservation.transfers
     ]
-    is_promotional = any(is_restricted_account(transfer.target) for transfer in reservation.transfers)
+    is_restricted = any(is_restricted_account(transfer.target) for transfer in reservation.transfers)
     paid_entries = (
         book.build_entry(
             claim_id,
@@ -118,28 +118,28 @@ def _claim_bill_or_ticket(book: ClaimBook, state_name: str) -> None:
                 "position": position,
             },
             carry_entries=book.build_reservation_entries(claim_id, [reservation], state),
-            build_paid_entries=None if is_promotional else lambda _: paid_entries,
+            build_paid_entries=None if is_restricted else lambda _: paid_entries,
             end_entries=(book.build_entry(claim_id, CLAIM_ENDED_KIND),),
         )
     )
 
 
 # ---------------------------------------------------------------------------------------------- payouts
-def _claim_pay_out(book: ClaimBook, state_name: str) -> None:
+def _claim_cash_out(book: ClaimBook, state_name: str) -> None:
     """Add a claim for credit that was being paid out as a ticket or in coins."""
-    pay_out, position = book.read_record(CashOutRecord, state_name), parse_position(state_name)
-    reservation = book.unclaimed_reservations.pop(pay_out.id, None)
+    cash_out, position = book.read_record(CashOutRecord, state_name), parse_position(state_name)
+    reservation = book.unclaimed_reservations.pop(cash_out.id, None)
     if reservation is None:
         return
-    claim_id, owed_cents = f"payout:{position}", pay_out.amount_cents
-    disputed_amount_name = format_state_name(position, MoneyKey.DISPUTED_AMOUNT) + pay_out.id
-    state = book.remove_values(
+    claim_id, owed_cents = f"payout:{position}", cash_out.amount_cents
+    disputed_amount_name = format_state_name(position, MoneyKey.DISPUTED_AMOUNT) + cash_out.id
+    state = book.cover_values(
         state_name,
         format_state_name(position, MoneyKey.PRINT_JOB),
         format_state_name(position, MoneyKey.HOPPER_PAYOUT),
         disputed_amount_name,
     )
-    progress = {str(book.keys.find_key(key)): state[key] for key in state if key != state_name}
+    progress = {str(book.keys.find_key(name)): state[name] for name in state if name != state_name}
     credit_transfers = _list_credit_transfers(reservation)
     funding_transfers = book.build_funding_transfers(credit_transfers)
     source, payout_account = credit_transfers[0].source, credit_transfers[0].target
@@ -150,22 +150,22 @@ def _claim_pay_out(book: ClaimBook, state_name: str) -> None:
 
         The entries record the remainder as already paid by the machine.
         """
-        already_paid = (
+        machine_payments = (
             [Transfer(source, payout_account, owed_cents - amount_cents)] if amount_cents < owed_cents else []
         )
         hand_payments = [Transfer(source, PAID_BY_HAND_ACCOUNT, amount_cents)] if amount_cents else []
         return (
             book.build_entry(
-                claim_id, CLAIM_PAID_KIND, transfers=(*funding_transfers, *hand_payments, *already_paid)
+                claim_id, CLAIM_PAID_KIND, transfers=(*funding_transfers, *hand_payments, *machine_payments)
             ),
         )
 
-    ending_id = f"{reservation.id}.{'printed' if pay_out.payout_method == 'ticket' else 'paid'}"
+    ending_id = f"{reservation.id}.{'printed' if cash_out.payout_method == 'ticket' else 'paid'}"
     book.add_claim(
         ClearanceClaim(
             claim_id,
             owed_cents,
-            {"way": pay_out.payout_method, "position": position, **progress},
+            {"way": cash_out.payout_method, "position": position, **progress},
             carry_entries=book.build_reservation_entries(claim_id, [reservation], state),
             build_paid_entries=None if is_restricted else build_paid_entries,
             end_entries=(
@@ -176,18 +176,18 @@ def _claim_pay_out(book: ClaimBook, state_name: str) -> None:
                     transfers=(*funding_transfers, *credit_transfers),
                 ),
             ),
-            payment_min_cents=owed_cents if pay_out.payout_method == "ticket" else 0,
+            payment_min_cents=owed_cents if cash_out.payout_method == "ticket" else 0,
         )
     )
 
 
-def _claim_coins_paid(book: ClaimBook, state_name: str) -> None:
+def _claim_unposted_coins(book: ClaimBook, state_name: str) -> None:
     """Add a claim for coins that the hopper has paid and that are not deducted from the credit yet."""
     record, position = book.read_record(DispensedCoins, state_name), parse_position(state_name)
     claim_id, credit_account = f"coins_gone:{position}", f"credit:{position}:cashable"
     amount_cents = record.paid_cents
-    book.claimed_credit_cents[credit_account] += amount_cents
-    state = book.remove_values(state_name)
+    book.claimed_cents_by_account[credit_account] += amount_cents
+    state = book.cover_values(state_name)
     funding_transfers = (Transfer(CARRIED_OVER_ACCOUNT, credit_account, amount_cents),)
     carry_entries = (
         book.build_entry(claim_id, CLAIM_CARRIED_KIND, transfers=funding_transfers, state=state),
@@ -205,7 +205,7 @@ def _claim_coins_paid(book: ClaimBook, state_name: str) -> None:
 # ---------------------------------------------------------------------------------------------- disputed amounts
 def _claim_disputed_amount(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a disputed amount without a ruling. It is carried over and decided on the new machine."""
-    disputed_amount, state = book.read_record(DisputedAmount, state_name), book.remove_values(state_name)
+    disputed_amount, state = book.read_record(DisputedAmount, state_name), book.cover_values(state_name)
     reservation = book.unclaimed_reservations.pop(f"{disputed_amount.id}.disputed", None)
     claim_id = f"disputed:{disputed_amount.id}"
     carry_entries = (
@@ -233,9 +233,9 @@ def _claim_ruling(book: ClaimBook, state_name: str) -> None:
     """
     ruling, position = book.read_record(DisputedAmountRuling, state_name), parse_position(state_name)
     credit_account, reserved_cents = f"credit:{position}:cashable", ruling.disputed_amount.reserved_cents
-    book.claimed_credit_cents[credit_account] += reserved_cents
+    book.claimed_cents_by_account[credit_account] += reserved_cents
     disputed_amount_name = format_state_name(position, MoneyKey.DISPUTED_AMOUNT) + ruling.disputed_amount.id
-    state = book.remove_values(state_name, disputed_amount_name)
+    state = book.cover_values(state_name, disputed_amount_name)
     claim_id = f"ruling:{position}"
     funding_transfers = (
         (Transfer(CARRIED_OVER_ACCOUNT, credit_account, reserved_cents),) if reserved_cents else ()
@@ -253,7 +253,7 @@ def _claim_ruling(book: ClaimBook, state_name: str) -> None:
     )
 
 
-# ---------------------------------------------------------------------------------------------- by hand
+# ---------------------------------------------------------------------------------------------- hand-pays
 def _claim_handpay(book: ClaimBook, state_name: str) -> None:
     """Add a claim for money and merchandise prizes that wait to be handed over by an attendant."""
     handpay, position = book.read_record(HandpayRecord, state_name), parse_position(state_name)
@@ -264,7 +264,7 @@ def _claim_handpay(book: ClaimBook, state_name: str) -> None:
         if reservation_id
         and (reservation := book.unclaimed_reservations.pop(reservation_id, None)) is not None
     ]
-    claim_id, state = f"handpay:{position}", book.remove_values(state_name)
+    claim_id, state = f"handpay:{position}", book.cover_values(state_name)
     prizes = [prize.id for prize in handpay.prizes]
     transfers = reservations[-1].transfers if reservations else ()
     payment_transfers = (*book.build_funding_transfers(transfers), *transfers)
@@ -294,10 +294,10 @@ def _claim_orphaned_handpay(book: ClaimBook, state_name: str) -> None:
     transfers = unclaimed_record.transfers
     funding_transfers = book.build_funding_transfers(transfers)
     for transfer in funding_transfers:
-        book.claimed_credit_cents[transfer.target] += transfer.amount_cents
+        book.claimed_cents_by_account[transfer.target] += transfer.amount_cents
     carry_entries = (
         book.build_entry(
-            claim_id, CLAIM_CARRIED_KIND, transfers=funding_transfers, state=book.remove_values(state_name)
+            claim_id, CLAIM_CARRIED_KIND, transfers=funding_transfers, state=book.cover_values(state_name)
         ),
     )
     amount_cents = sum(
@@ -325,27 +325,33 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
     position, play_id = parse_position(state_name), book.read_record(GamePointer, state_name).play_id
     game_record = book.evidence.games.get(play_id)
     if game_record is None:
-        return  # its beginning cannot be read: what is stored of it leads to a tilt, and persons decide
+        return  # its start cannot be read: the values stored about the game cause a tilt, and staff decide
     round_steps = book.evidence.steps_by_round_id.get(game_record.round_id, ())
-    missing_steps = len(round_steps) - len(game_record.steps) if game_record.wager.seat is not None else 0
-    game_record = replace(game_record, round_steps=round_steps if missing_steps > 0 else ())
+    missing_step_count = (
+        len(round_steps) - len(game_record.steps) if game_record.wager.seat is not None else 0
+    )
+    game_record = replace(game_record, round_steps=round_steps if missing_step_count > 0 else ())
     claim_id, outcome = f"game:{position}", game_record.outcome
-    claim_record_by_key = {
-        key: claim_record
-        for key, claim_record in _read_open_claim_records(book).items()
-        if claim_record.play_id == play_id
+    level_claim_by_state_name = {
+        level_state_name: level_claim
+        for level_state_name, level_claim in _read_open_level_claims(book).items()
+        if level_claim.play_id == play_id
     }
     state_names = (
         state_name,
         format_state_name(position, ProgressiveKey.GAME_AWAITING_AWARD),
         format_state_name(position, ProgressiveKey.GAME_ENDED_UNDECIDED),
-        *claim_record_by_key,
+        *level_claim_by_state_name,
     )
-    table_key = format_state_name(position, TableKey.TABLE_STATE) + game_record.game_reference.digest
-    has_table = outcome is not None and table_key in book.old_state  # the outcome decides the standing bets
-    state = book.remove_values(*state_names, *([table_key] if has_table else []))
+    table_state_name = format_state_name(position, TableKey.TABLE_STATE) + game_record.game_reference.digest
+    has_table = (
+        outcome is not None and table_state_name in book.old_state
+    )  # the outcome decides the standing bets
+    state = book.cover_values(*state_names, *([table_state_name] if has_table else []))
     stake_cents = sum(amount_cents for _, amount_cents in game_record.stakes_by_account or ())
-    awards = [(hit.pool_id, _find_award_cents(hit, claim_record_by_key)) for hit in game_record.levels.hits]
+    awards = [
+        (hit.pool_id, _find_award_cents(hit, level_claim_by_state_name)) for hit in game_record.levels.hits
+    ]
     prizes = [] if outcome is None else list(outcome.merchandise)
     win_cents = game_record.win_cents
     returned_cents = (
@@ -373,14 +379,14 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
         outcome is None and are_stakes_between_players((*game_record.steps, *round_steps)) and not is_void
     )
     payment_method = "hand" if outcome is not None else "void"
-    closed_claim_by_key = {
-        key: to_json(replace(claim_record, payment_method=payment_method))
-        for key, claim_record in claim_record_by_key.items()
+    closed_claim_by_state_name = {
+        level_state_name: to_json(replace(level_claim, payment_method=payment_method))
+        for level_state_name, level_claim in level_claim_by_state_name.items()
     }
     paid_entries = (
         _build_game_entry(book, claim_id, play_id, replace(game_record, end_entry_kind=CLAIM_PAID_KIND), {}),
         book.build_entry(
-            claim_id, CLAIM_PAID_KIND, transfers=tuple(hand_payments), state=closed_claim_by_key
+            claim_id, CLAIM_PAID_KIND, transfers=tuple(hand_payments), state=closed_claim_by_state_name
         ),
     )
     has_linked_contribution = any(
@@ -399,14 +405,14 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
                 "staked_cents": stake_cents,
                 "prizes": prizes,
                 "awaited": is_award_pending,
-                "steps_behind_round": max(missing_steps, 0),
+                "steps_behind_round": max(missing_step_count, 0),
             },
             carry_entries=()
             if is_void
             else (_build_game_entry(book, claim_id, play_id, game_record, state),),
             build_paid_entries=(lambda _: paid_entries) if hand_payments and not must_be_carried else None,
-            # Its contribution must still be sent: without it, the controller counts no later one.
-            entries_if_ended=(_build_game_entry(book, claim_id, play_id, ended_game_record, {}),)
+            # The game's contribution must still be sent: until then, the controller counts no later contribution.
+            fallback_end_entries=(_build_game_entry(book, claim_id, play_id, ended_game_record, {}),)
             if has_linked_contribution
             else (),
         )
@@ -415,9 +421,9 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
 
 def _claim_table(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a table between two games and the bets that stand on it."""
-    table, state = book.read_record(TableRecord, state_name), book.remove_values(state_name)
+    table, state = book.read_record(TableRecord, state_name), book.cover_values(state_name)
     claim_id, amount_cents = state_name, table.standing_bets_cents
-    hand_payments = (
+    paid_entries = (
         (
             book.build_entry(
                 claim_id,
@@ -434,7 +440,7 @@ def _claim_table(book: ClaimBook, state_name: str) -> None:
             amount_cents,
             {"game": table.game_reference.id, "position": parse_position(state_name)},
             carry_entries=(book.build_entry(claim_id, CLAIM_CARRIED_KIND, state=state),),
-            build_paid_entries=(lambda _: hand_payments) if amount_cents else None,
+            build_paid_entries=(lambda _: paid_entries) if amount_cents else None,
             end_entries=None if amount_cents else (book.build_entry(claim_id, CLAIM_ENDED_KIND),),
         )
     )
@@ -457,22 +463,24 @@ def _build_game_entry(
     )
 
 
-def _read_open_claim_records(book: ClaimBook) -> dict[str, ClaimRecord]:
-    """Return the hits of linked progressive levels that their controller has not confirmed, by storage name."""
+def _read_open_level_claims(book: ClaimBook) -> dict[str, ClaimRecord]:
+    """Return the linked levels' hits that their controller has not confirmed, by the name of the stored value."""
     return {
-        key: book.read_record(ClaimRecord, key)
-        for key in book.old_state
-        if book.keys.find_key(key) is ProgressiveKey.CLAIM
+        state_name: book.read_record(ClaimRecord, state_name)
+        for state_name in book.old_state
+        if book.keys.find_key(state_name) is ProgressiveKey.CLAIM
     }
 
 
-def _find_award_cents(hit: LevelHitRecord, claim_record_by_key: Mapping[str, ClaimRecord]) -> int | None:
+def _find_award_cents(
+    hit: LevelHitRecord, level_claim_by_state_name: Mapping[str, ClaimRecord]
+) -> int | None:
     """Return the amount of a progressive hit in minor units, or None if it is not known yet.
 
-    If ``claim_record_by_key`` contains the award of the level's controller, that is the amount; otherwise it is the
-    recorded amount.
+    If ``level_claim_by_state_name`` contains the award of the level's controller, that is the amount; otherwise it is
+    the recorded amount.
     """
-    record = claim_record_by_key.get(f"{ProgressiveKey.CLAIM}{hit.claim_id}")
+    record = level_claim_by_state_name.get(f"{ProgressiveKey.CLAIM}{hit.claim_id}")
     return hit.amount_cents if record is None else record.amount_cents
 
 
@@ -480,7 +488,7 @@ def _find_award_cents(hit: LevelHitRecord, claim_record_by_key: Mapping[str, Cla
 def _claim_level(book: ClaimBook, state_name: str) -> None:
     """Add a claim for the value of a stand-alone progressive level. It is carried over exactly, as a fraction."""
     pool_id = state_name.removeprefix(ProgressiveKey.OWN_LEVEL)
-    state = book.remove_values(state_name)
+    state = book.cover_values(state_name)
     level = book.read_record(Level, state_name)
     amounts = {
         "current": level.current_amount,
@@ -515,7 +523,7 @@ def _claim_uncounted_contributions(book: ClaimBook, state_name: str) -> None:
     """
     pool_id = state_name.removeprefix(ProgressiveKey.LINK_PROGRESS)
     link = book.read_record(LinkProgress, state_name)
-    book.remove_values(state_name)
+    book.cover_values(state_name)
     contributions_by_play_id = {
         play_id: contributions
         for play_id, game_record in book.evidence.games.items()
@@ -529,8 +537,8 @@ def _claim_uncounted_contributions(book: ClaimBook, state_name: str) -> None:
             ]
         )
     }
-    open_game_keys = (key for key in book.old_state if book.keys.find_key(key) is PlayKey.GAME)
-    open_play_ids = {book.read_record(GamePointer, key).play_id for key in open_game_keys}
+    open_game_names = (name for name in book.old_state if book.keys.find_key(name) is PlayKey.GAME)
+    open_play_ids = {book.read_record(GamePointer, name).play_id for name in open_game_names}
     # The new journal numbers its entries from the beginning.
     link_state = to_json(replace(link, uncounted_since_sequence=0))
     carry_entries = [
@@ -579,12 +587,12 @@ def _is_uncounted(contribution: LevelContribution, pool_id: str, last_counted_nu
 
 def _claim_linked_hit(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a linked progressive level that an ended game has won and its controller has not confirmed."""
-    state = book.remove_values(state_name)
-    claim_record = book.read_record(ClaimRecord, state_name)
+    state = book.cover_values(state_name)
+    level_claim = book.read_record(ClaimRecord, state_name)
     details = {
-        "pool": claim_record.pool_id,
-        "way": claim_record.payment_method,
-        "amount_cents": claim_record.amount_cents,
+        "pool": level_claim.pool_id,
+        "way": level_claim.payment_method,
+        "amount_cents": level_claim.amount_cents,
     }
     book.add_claim(
         ClearanceClaim(
@@ -601,7 +609,7 @@ def _claim_held_prize(book: ClaimBook, state_name: str) -> None:
 
     It is carried over together with its game.
     """
-    state = book.remove_values(state_name)
+    state = book.cover_values(state_name)
     held_prize = book.read_record(HeldPrize, state_name)
     game_record = book.evidence.games.get(held_prize.play_id)
     is_ended = game_record is not None and bool(game_record.end_entry_kind)
@@ -617,7 +625,7 @@ def _claim_held_prize(book: ClaimBook, state_name: str) -> None:
 
 def _claim_host_registration(book: ClaimBook, state_name: str) -> None:
     """Add a claim for the machine's registration for host transfers, so that it is carried over."""
-    state = book.remove_values(state_name)
+    state = book.cover_values(state_name)
     book.add_claim(
         ClearanceClaim(
             state_name,
@@ -644,8 +652,8 @@ def list_claim_makers(features: Features) -> Mapping[StorageKey, Callable[[Claim
 #: The claim for a game includes its unconfirmed progressive hits, so games come before hits.
 CLAIM_MAKER_BY_KEY: Final[Mapping[StorageKey, Callable[[ClaimBook, str], None]]] = {
     MoneyKey.PAPER_BEING_STACKED: _claim_bill_or_ticket,
-    MoneyKey.PAY_OUT: _claim_pay_out,
-    MoneyKey.UNPOSTED_COINS: _claim_coins_paid,
+    MoneyKey.PAY_OUT: _claim_cash_out,
+    MoneyKey.UNPOSTED_COINS: _claim_unposted_coins,
     MoneyKey.DISPUTED_AMOUNT_RULING: _claim_ruling,
     MoneyKey.DISPUTED_AMOUNT: _claim_disputed_amount,
     MoneyKey.HANDPAY: _claim_handpay,

@@ -39,8 +39,8 @@ def has_ticket_ended(journal: JournalView, entry_id: str) -> bool:
     return isinstance(last_ticket_entry_ids, list) and entry_id in last_ticket_entry_ids
 
 
-def list_entries_paid_at_clear(journal: JournalView) -> list[str]:
-    """Return the ids of the entries that record what was paid by hand at a memory clear."""
+def list_paid_claim_entry_ids(journal: JournalView) -> list[str]:
+    """Return the ids of the entries that record the claims paid by hand at a memory clear."""
     return [entry.id for entry in journal.entries(CLAIM_PAID_KIND)]
 
 
@@ -60,7 +60,7 @@ def find_earlier_commitment(journal: JournalView, level_id: str, prize_number: i
     )
 
 
-def list_earlier_transfers(journal: JournalView) -> frozenset[str]:
+def list_earlier_transfer_digests(journal: JournalView) -> frozenset[str]:
     """Return the short digests of host transfers that moved value before a memory clear."""
     digests: set[str] = set()
     for entry in journal.entries("clear.identifiers"):

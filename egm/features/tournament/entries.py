@@ -1,7 +1,7 @@
-"""The journal entries of a tournament: its rules, its entries and rounds, and the games played with points.
+"""The journal entries about a tournament: its rules, its paid entries and rounds, and the games played with points.
 
-A game's entries have the records of an ordinary game (a :class:`~egm.play.records.game_record.GameRecord` and its
-choices) but kinds of their own: no meter, register or recall of games for money includes them.
+The journal entries of a game have the records of an ordinary game (a :class:`~egm.play.records.game_record.GameRecord`
+and its choices) but kinds of their own: no meter, register or recall of games for money includes them.
 """
 
 from dataclasses import dataclass, field
@@ -125,7 +125,7 @@ class RoundStarted:
     entry_number: PositiveNumber = field(metadata=stored_as("entry"))
     """The number of the entry."""
     participant_number: NonBlankText = field(metadata=stored_as("participant"))
-    """The number by which the venue knows the participant."""
+    """The venue's number for the participant."""
     round_number: PositiveNumber = field(metadata=stored_as("round"))
     """The number of the round, from 1."""
     starting_points: PositiveNumber = field(metadata=stored_as("points"))
@@ -142,7 +142,7 @@ class RoundEnded:
     entry_number: PositiveNumber = field(metadata=stored_as("entry"))
     """The number of the entry."""
     participant_number: NonBlankText = field(metadata=stored_as("participant"))
-    """The number by which the venue knows the participant."""
+    """The venue's number for the participant."""
     round_number: PositiveNumber = field(metadata=stored_as("round"))
     """The number of the round, from 1."""
     won_points: Count = field(metadata=stored_as("points"))

@@ -12,9 +12,9 @@ from egm.config.documented_fields import read_key_meanings
 from egm.features.tournament.rules import (
     EntryTerms,
     ListedMachine,
+    RoundTerms,
     Tournament,
     TournamentPrize,
-    TournamentRound,
 )
 
 #: The file of the example.
@@ -22,7 +22,7 @@ EXAMPLE_RULES_FILE: Final = Path(__file__).parent / "example.toml"
 #: The model of each table of the example.
 _MODEL_BY_TABLE: Final[dict[str, type[BaseModel]]] = {
     "entries": EntryTerms,
-    "rounds": TournamentRound,
+    "rounds": RoundTerms,
     "machines": ListedMachine,
     "prizes": TournamentPrize,
 }
@@ -44,14 +44,14 @@ def _iter_commented_lines(lines: list[str]) -> Iterator[str]:
     yield "# The rules of a tournament. Check them: egm tournament check FILE"
     yield ""
     for line in lines:
-        if table := re.match(r"\[+(\w+)\]", line):
-            model = _MODEL_BY_TABLE[table[1]]
+        if table_match := re.match(r"\[+(\w+)\]", line):
+            model = _MODEL_BY_TABLE[table_match[1]]
             if (model, "") not in commented_keys:
                 yield from _format_comment(model.__doc__ or "")
             commented_keys.add((model, ""))
-        elif (key := re.match(r"(\w+) =", line)) and (model, key[1]) not in commented_keys:
-            commented_keys.add((model, key[1]))
-            yield from _format_comment(read_key_meanings(model)[key[1]])
+        elif (key_match := re.match(r"(\w+) =", line)) and (model, key_match[1]) not in commented_keys:
+            commented_keys.add((model, key_match[1]))
+            yield from _format_comment(read_key_meanings(model)[key_match[1]])
         yield line
 
 

@@ -58,13 +58,13 @@ _SHARED_TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 class PurseBet:
     """A cache of the last valid bet with tournament points.
 
-    ``selection``, ``game`` and ``table_state`` are what ``bet`` was computed from.
+    ``bet`` was computed from ``selection``, ``game`` and ``table_state``.
     """
 
     selection: Selection | None = None
     game: Game | None = None
     table_state: JSON = None
-    """The state of the table from which the bet was computed; None for games without one."""
+    """The state of the table from which the bet was computed; None for games without a table state."""
     bet: AcceptedBet | None = None
 
 
@@ -149,17 +149,19 @@ def _build_bet(
     machine: PositionMachine, selection: Selection, tournament_round: TournamentRound
 ) -> AcceptedBet | None:
     """Return the selected bet for the table state of the round; None if the game does not accept it."""
-    game, cents = machine.games.get(selection.game_id), selection.denomination_cents
+    game, denomination_cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _SHARED_TABLE_OPTIONS.isdisjoint(selection.options):
         return None
     try:
         game_at_table = game.with_table_state(tournament_round.table_state)
         wager = game_at_table.build_wager(selection.bet_credits, **selection.options)
-        if game_at_table.list_levels(wager) or not meets_prescribed_amounts(game_at_table, wager, cents):
+        if game_at_table.list_levels(wager) or not meets_prescribed_amounts(
+            game_at_table, wager, denomination_cents
+        ):
             return None
     except (PaytableError, TypeError, ValueError):
         return None
-    return AcceptedBet(game_at_table, wager, cents, (), tournament_round.table_state)
+    return AcceptedBet(game_at_table, wager, denomination_cents, (), tournament_round.table_state)
 
 
 def _compute_needed_points(bet: AcceptedBet) -> int:
@@ -191,12 +193,12 @@ def start_purse_game(machine: PositionMachine, _: Event) -> None:
     bet, tournament_round = find_purse_bet(machine), find_open_round(machine)
     if bet is None or tournament_round is None:
         raise InvariantError("a tournament game was started, but no bet of points is selected")
-    rules, play_id = bet.game, machine.fresh_id("play")
-    stepped_game = SteppedGame(rules, bet.wager, bet.table_state)
+    game, play_id = bet.game, machine.fresh_id("play")
+    stepped_game = SteppedGame(game, bet.wager, bet.table_state)
     step = play_step(machine, stepped_game, None, game_levels.begin_round(machine, bet, play_id), None)
     game_record = GameRecord(
         play_id=play_id,
-        game_reference=GameReference(id=rules.id, version=rules.version, digest=rules.digest),
+        game_reference=GameReference(id=game.id, version=game.version, digest=game.digest),
         denomination_cents=bet.denomination_cents,
         bet_credits=bet.wager.credits,
         wager=bet.wager,
@@ -214,12 +216,12 @@ def start_purse_game(machine: PositionMachine, _: Event) -> None:
         transfers=_list_stake_transfers(machine, bet.wager.credits),
         state={
             PlayKey.TOURNAMENT_GAME: GamePointer(play_id=play_id),
-            **build_definition_state(machine, rules),
+            **build_definition_state(machine, game),
             **_build_clock_state(machine, tournament_round),
         },
     )
-    in_progress = machine.component(GameInProgress)
-    in_progress.stepped_game, in_progress.record = stepped_game, game_record
+    game_in_progress = machine.component(GameInProgress)
+    game_in_progress.stepped_game, game_in_progress.record = stepped_game, game_record
     send_screen_update(machine, is_resumed=False)
 
 
@@ -281,7 +283,7 @@ def end_purse_game(machine: PositionMachine, _: Event) -> None:
     push_points = game_record.outcome.push_credits
     won_points = game_record.outcome.win_credits - push_points
     number = machine.position.number
-    moves = (
+    accounts_and_points = (
         ("tournament:win", name_won_points_account(number), won_points),
         ("tournament:push", name_points_account(number), push_points),
     )
@@ -297,7 +299,9 @@ def end_purse_game(machine: PositionMachine, _: Event) -> None:
         PURSE_GAME_END,
         PurseGameEnd(play_id=game_record.play_id, won_points=won_points, push_points=push_points),
         entry_id=f"{game_record.play_id}.end",
-        transfers=tuple(Transfer(*move) for move in moves if move[2]),
+        transfers=tuple(
+            Transfer(source, target, points) for source, target, points in accounts_and_points if points
+        ),
         state={PlayKey.TOURNAMENT_GAME: None, PlayKey.TOURNAMENT_ROUND: round_after},
     )
     machine.component(GameInProgress).stepped_game = None

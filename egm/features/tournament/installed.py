@@ -128,7 +128,7 @@ def has_tournament_ended(machine: PositionMachine, rules: Tournament) -> bool:
 
 
 def find_machine_in_rules(machine: PositionMachine, rules: Tournament) -> tuple[ListedMachine, Game] | None:
-    """Return this machine's entry in the list of machines in the rules, and the game that it plays.
+    """Return what the rules' list of machines states for this machine, and the game that it plays.
 
     None if the rules do not list the machine, or it does not offer the game.
     """
@@ -168,8 +168,8 @@ def _find_reason_wager_is_not_allowed(
 
     The wager must be within the machine's limits, and the game must not have a linked progressive level.
     """
-    bet_cents, play = listed_machine.bet * listed_machine.denomination_cents, machine.profile.play
-    if not play.bet_min_cents <= bet_cents <= play.bet_max_cents:
+    bet_cents, play_terms = listed_machine.bet * listed_machine.denomination_cents, machine.profile.play
+    if not play_terms.bet_min_cents <= bet_cents <= play_terms.bet_max_cents:
         return f"a wager of {bet_cents} is outside the limits of this machine"
     if any(pool.game_id == game_id for pool in machine.component(ProgressivePools).pool_by_id.values()):
         return f"{game_id} is linked to a progressive level"
@@ -177,7 +177,7 @@ def _find_reason_wager_is_not_allowed(
 
 
 @lru_cache(maxsize=4)
-def list_file_faults(text: str, today: date) -> tuple[str, ...]:
+def list_rules_file_errors(text: str, today: date) -> tuple[str, ...]:
     """Return all reasons why a rules file with this text may not be installed.
 
     Reasons are errors in the form of the file, violations of the by-law, and a publication day that is missing or too
@@ -187,10 +187,10 @@ def list_file_faults(text: str, today: date) -> tuple[str, ...]:
         rules = parse_rules(text)
     except OperatorError as error:
         return tuple(str(error).splitlines())
-    mistakes = [str(mistake) for mistake in list_violations(rules, today)]
-    if rules.publication_date is None and not mistakes:
-        mistakes.append("published: the day of publication must be given (s. 125)")
-    return tuple(mistakes)
+    errors = [str(mistake) for mistake in list_violations(rules, today)]
+    if rules.publication_date is None and not errors:
+        errors.append("published: the day of publication must be given (s. 125)")
+    return tuple(errors)
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -203,19 +203,19 @@ def rules_file_is_readable(machine: PositionMachine, _: Event) -> bool:
 def rules_are_lawful(machine: PositionMachine, _: Event) -> bool:
     """Return whether the rules file is complete, published in time, and complies with the by-law."""
     text = machine.component(RulesFile).read()
-    return text is not None and not list_file_faults(text, machine.local_date)
+    return text is not None and not list_rules_file_errors(text, machine.local_date)
 
 
 @refusal_code("rules_describe_the_machine")
 def rules_file_describes_machine(machine: PositionMachine, _: Event) -> bool:
     """Return whether this machine may be used for the tournament of the rules file.
 
-    If the file has no faults, its text is stored as the text to be installed, even if the machine is unsuitable
+    If the file has no errors, its text is stored as the text to be installed, even if the machine is unsuitable
     (:func:`find_reason_machine_is_unsuitable`).
     """
     file = machine.component(RulesFile)
     text = file.read()
-    if text is None or list_file_faults(text, machine.local_date):
+    if text is None or list_rules_file_errors(text, machine.local_date):
         return False
     file.accepted_text = text
     return find_reason_machine_is_unsuitable(machine, parse_rules(text)) is None

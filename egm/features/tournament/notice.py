@@ -35,7 +35,7 @@ NOTICE_TEXTS_BY_LANGUAGE: Final[dict[str, dict[str, str]]] = {
         " normal play.",
         "participation": "Participation",
         "closes": "Registration closes: {day}, {time}",
-        "places": "Places: {most} participants. With fewer than {least} participants, the tournament is"
+        "places": "Places: {maximum} participants. With fewer than {minimum} participants, the tournament is"
         " cancelled and every entry fee refunded.",
         "fee": "Entry fee: {fee} for each entry, in place of all wagers",
         "side_bet": "The entry fee is taken from the supplemental wager of {side_bet}.",
@@ -95,7 +95,7 @@ NOTICE_TEXTS_BY_LANGUAGE: Final[dict[str, dict[str, str]]] = {
         " crédits en jeu normal.",
         "participation": "Règles de participation",
         "closes": "Fin des inscriptions : {day}, {time}",
-        "places": "Places : {most} participants. S'il y a moins de {least} participants, le tournoi est annulé"
+        "places": "Places : {maximum} participants. S'il y a moins de {minimum} participants, le tournoi est annulé"
         " et chaque droit d'entrée est remboursé.",
         "fee": "Droit d'entrée : {fee} par inscription, au lieu de toute mise",
         "side_bet": "Le droit d'entrée est prélevé sur la mise supplémentaire de {side_bet}.",
@@ -174,15 +174,17 @@ def list_sections(rules: Tournament, language: str) -> tuple[tuple[str, tuple[st
     """Return the sections of a tournament's public notice: each has a heading and its sentences."""
     notice = _NoticeWriter(rules, language)
     sections: dict[str, Callable[[], Iterator[str]]] = {
-        "event": notice.iter_event_lines,
-        "participation": notice.iter_participation_lines,
-        "rounds": notice.iter_round_lines,
+        "event": notice.iter_event_sentences,
+        "participation": notice.iter_participation_sentences,
+        "rounds": notice.iter_round_sentences,
         "ties": lambda: iter([notice.format_text(f"ties.{rules.tie_rule}")]),
-        "incidents": notice.iter_incident_lines,
-        "prizes": notice.iter_prize_lines,
-        "method": notice.iter_method_lines,
+        "incidents": notice.iter_incident_sentences,
+        "prizes": notice.iter_prize_sentences,
+        "method": notice.iter_method_sentences,
     }
-    return tuple((notice.format_text(key), tuple(lines())) for key, lines in sections.items())
+    return tuple(
+        (notice.format_text(key), tuple(iter_sentences())) for key, iter_sentences in sections.items()
+    )
 
 
 def _wrap_lines(text: str, indent: str = "") -> list[str]:
@@ -243,7 +245,7 @@ class _NoticeWriter:
         percent = format_decimal(Decimal(hundredths.numerator).scaleb(-2), locale=self._locale)
         return f"{percent}\N{NO-BREAK SPACE}%"
 
-    def iter_event_lines(self) -> Iterator[str]:
+    def iter_event_sentences(self) -> Iterator[str]:
         """Yield the sentences about date, venue, length, game and machines."""
         rules = self._rules
         title = load_game(rules.game).title
@@ -259,14 +261,14 @@ class _NoticeWriter:
             bet=self._format_number(first_machine.bet),
         )
 
-    def iter_participation_lines(self) -> Iterator[str]:
+    def iter_participation_sentences(self) -> Iterator[str]:
         """Yield the sentences about who may take part, until when, how often, and the fee."""
         entries = self._rules.entries
         yield self.choose_language(entries.participation)
         yield self._format_moment("closes", entries.closes_at)
         participants_max = self._format_number(entries.participants_max)
         participants_min = self._format_number(entries.participants_min)
-        yield self.format_text("places", most=participants_max, least=participants_min)
+        yield self.format_text("places", maximum=participants_max, minimum=participants_min)
         yield self.format_text("fee", fee=self._format_money(entries.fee_cents))
         if self._rules.is_fee_from_side_bet:
             yield self.format_text("side_bet", side_bet=self._format_money(LET_IT_RIDE_SIDE_BET_CENTS))
@@ -275,31 +277,31 @@ class _NoticeWriter:
             "more_entries" if allows_several else "one_entry", count=entries.per_participant
         )
 
-    def iter_round_lines(self) -> Iterator[str]:
+    def iter_round_sentences(self) -> Iterator[str]:
         """Yield the sentences about the points and the length of each round, and about what counts for the rank."""
-        for n, each in enumerate(self._rules.rounds, 1):
-            is_last = each.advancing_count is None
+        for round_number, terms in enumerate(self._rules.rounds, 1):
+            is_last = terms.advancing_count is None
             yield self.format_text(
-                "round_minutes" if each.games is None else "round_games",
-                n=n,
-                points=self._format_number(each.points),
-                length=self._format_number(each.games or each.minutes or 0),
+                "round_minutes" if terms.games is None else "round_games",
+                n=round_number,
+                points=self._format_number(terms.points),
+                length=self._format_number(terms.games or terms.minutes or 0),
                 advance=self.format_text("last")
                 if is_last
-                else self.format_text("advance", count=each.advancing_count),
+                else self.format_text("advance", count=terms.advancing_count),
             )
         yield self.format_text("score")
         if len(self._rules.rounds) > 1:
             yield self.format_text("carry.yes" if self._rules.carries_points else "carry.no")
 
-    def iter_incident_lines(self) -> Iterator[str]:
+    def iter_incident_sentences(self) -> Iterator[str]:
         """Yield the sentences about what happens if a round is interrupted or not finished."""
-        yield self.format_text(f"interrupted.{self._rules.interrupted_game_rule}")
-        yield self.format_text(f"failed.{self._rules.failed_machine_rule}")
+        yield self.format_text(f"interrupted.{self._rules.interrupted_round_rule}")
+        yield self.format_text(f"failed.{self._rules.unfinished_round_rule}")
         if self._rules.can_entries_lose_rank:
             yield self.format_text("nobody")
 
-    def iter_prize_lines(self) -> Iterator[str]:
+    def iter_prize_sentences(self) -> Iterator[str]:
         """Yield the sentences about the prize of each rank."""
         for prize in self._rules.prizes:
             if prize.share is not None:
@@ -309,7 +311,7 @@ class _NoticeWriter:
                     "prize_amount", rank=prize.rank, amount=self._format_money(prize.amount_cents or 0)
                 )
 
-    def iter_method_lines(self) -> Iterator[str]:
+    def iter_method_sentences(self) -> Iterator[str]:
         """Yield the sentences about how amounts that do not divide into whole cents are divided."""
         rules = self._rules
         yield self.format_text("return")

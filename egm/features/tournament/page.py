@@ -9,7 +9,7 @@ from egm.features.tournament.installed import (
     RulesFile,
     find_reason_machine_is_unsuitable,
     is_in_tournament,
-    list_file_faults,
+    list_rules_file_errors,
     read_installed_rules,
 )
 from egm.features.tournament.keys import TournamentKey
@@ -65,13 +65,13 @@ def _list_round_rows(machine: PositionMachine) -> tuple[PageRow, ...]:
     if read_installed_rules(machine) is None:
         return ()
     rounds: list[tuple[int, int, int, str, str]] = [
-        (each.round_number, each.won_points, each.entry_number, each.participant_number, each.status)
-        for each in iter_tournament_records(machine)
-        if isinstance(each, RoundEnded)
+        (ended.round_number, ended.won_points, ended.entry_number, ended.participant_number, ended.status)
+        for ended in iter_tournament_records(machine)
+        if isinstance(ended, RoundEnded)
     ]
     rounds += [
-        (each.round_number, each.won_points, each.entry_number, each.participant_number, "playing")
-        for each in list_open_rounds(machine)
+        (opened.round_number, opened.won_points, opened.entry_number, opened.participant_number, "playing")
+        for opened in list_open_rounds(machine)
     ]
     return tuple(
         PageRow(
@@ -93,21 +93,22 @@ def _list_faults(machine: PositionMachine) -> tuple[str, ...]:
     """Return why the installed rules cannot be played here, and why the rules file cannot be installed."""
     installed_rules = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
     texts = (None if installed_rules is None else installed_rules.text, machine.component(RulesFile).read())
-    return tuple(fault for text in dict.fromkeys(texts) for fault in _list_rules_faults(machine, text))
+    return tuple(error for text in dict.fromkeys(texts) for error in _list_rules_errors(machine, text))
 
 
-def _list_rules_faults(machine: PositionMachine, text: str | None) -> tuple[str, ...]:
-    """Return the errors in the text of a rules file or, if it has none, why it does not fit this machine.
+def _list_rules_errors(machine: PositionMachine, text: str | None) -> tuple[str, ...]:
+    """Return the errors in the text of a rules file.
 
-    Empty without a text.
+    If there are none, return the reason why this machine may not be used with these rules, if any. Empty without a
+    text.
     """
     if text is None:
         return ()
-    faults = list_file_faults(text, machine.local_date)
-    if faults:
-        return faults
-    fault = find_reason_machine_is_unsuitable(machine, parse_rules(text))
-    return () if fault is None else (fault,)
+    errors = list_rules_file_errors(text, machine.local_date)
+    if errors:
+        return errors
+    reason = find_reason_machine_is_unsuitable(machine, parse_rules(text))
+    return () if reason is None else (reason,)
 
 
 def _iter_rows(machine: PositionMachine) -> Iterator[tuple[str | PageText, PageText]]:

@@ -6,7 +6,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from egm.features.tournament.entries import ENTRY_SOLD, ENTRY_VOIDED, PRIZE_PAID, RULES_INSTALLED, PrizePaid
 from egm.features.tournament.rules import Tournament
@@ -21,11 +21,18 @@ from meters.recall import read_details
 _REPEATABLE_ROUND_ENDINGS: Final = frozenset({"", "interrupted"})
 
 
+class _EntrySale(NamedTuple):
+    """The sale of an entry: the participant's number, and the name of the journal that records the sale."""
+
+    participant: str
+    journal_name: str
+
+
 @dataclass(frozen=True, slots=True)
 class _RoundAttempt:
     """The last attempt at a round of an entry at one machine: its points and result, and when they last changed."""
 
-    machine: str
+    journal_name: str
     tournament_round: TournamentRound
     end_time: datetime
 
@@ -34,13 +41,13 @@ class _RoundAttempt:
 class _CollectedRecords:
     """The sales and rounds of one tournament, collected from the journals of its machines."""
 
-    sale_by_entry: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """For each entry that was sold and is not void, by its number: the participant and the machine that sold it."""
+    sale_by_entry: dict[int, _EntrySale] = field(default_factory=dict)
+    """The sale of each entry that is not void, by the number of the entry."""
     void_entries: set[tuple[int, str]] = field(default_factory=set)
     """The entries that were declared void: pairs of the entry's number and its participant."""
-    attempt_by_round_and_machine: dict[tuple[int, int, str, str], _RoundAttempt] = field(default_factory=dict)
-    """The last attempt at each round at each machine, by entry, round, participant and machine."""
-    serial_and_journal_by_number: dict[str, tuple[str, str]] = field(default_factory=dict)
+    attempt_by_round_and_journal: dict[tuple[int, int, str, str], _RoundAttempt] = field(default_factory=dict)
+    """The last attempt at each round at each machine, by entry, round, participant and journal's name."""
+    serial_and_journal_by_machine: dict[str, tuple[str, str]] = field(default_factory=dict)
     """The machines on which the rules were installed: serial number and journal's name, by operator's number."""
 
 
@@ -60,7 +67,7 @@ def derive_results(
     Args:
         rules: The tournament's rules.
         digest: The SHA-256 of the rules file.
-        journals: The entries of each machine's journal, by the name to use in error messages.
+        journals: The entries of each machine's journal, by the journal's name in error messages.
         absent_machines: Operator's numbers of the machines in the rules that have no journal here.
         renamed_entries: Numbers of entries that were played under another participant's number than sold to.
         ignored_rounds: Rounds (entry, round, journal) that were started by mistake and do not count.
@@ -73,44 +80,45 @@ def derive_results(
     round before, if an entry number is missing, or if an argument corrects nothing.
     """
     collected_records = _CollectedRecords()
-    for machine, entries in journals.items():
-        _collect_records(collected_records, digest, machine, entries)
+    for journal_name, entries in journals.items():
+        _collect_records(collected_records, digest, journal_name, entries)
     _require_all_machines(rules, collected_records, absent_machines)
     attempt_by_round: dict[tuple[int, int], _RoundAttempt] = {}
-    entries_under_other_name: set[int] = set()
+    entries_under_other_participant: set[int] = set()
     _drop_ignored_rounds(collected_records, ignored_rounds)
     for (number, round_number, participant, _), attempt in sorted(
-        collected_records.attempt_by_round_and_machine.items()
+        collected_records.attempt_by_round_and_journal.items()
     ):
-        if (number, participant) in collected_records.void_entries and collected_records.sale_by_entry.get(
-            number, ("",)
-        )[0] != participant:
+        sale = collected_records.sale_by_entry.get(number)
+        if (number, participant) in collected_records.void_entries and (
+            sale is None or sale.participant != participant
+        ):
             continue
-        if number not in collected_records.sale_by_entry:
+        if sale is None:
             raise ResultsError(f"entry {number}: it was played, but no journal records its sale")
-        buyer, seller = collected_records.sale_by_entry[number]
-        if participant != buyer and number not in renamed_entries:
+        if participant != sale.participant and number not in renamed_entries:
             raise ResultsError(
-                f"entry {number}: it was sold to {buyer} at {seller}, and {attempt.machine} recorded round"
+                f"entry {number}: it was sold to {sale.participant} at {sale.journal_name}, and"
+                f" {attempt.journal_name} recorded round"
                 f" {round_number} for {participant}; if that is the same participant, give --renamed {number}"
             )
-        if participant != buyer:
-            entries_under_other_name.add(number)
+        if participant != sale.participant:
+            entries_under_other_participant.add(number)
         earlier_attempt = attempt_by_round.get((number, round_number))
         attempt_by_round[number, round_number] = (
             attempt if earlier_attempt is None else _choose_attempt(earlier_attempt, attempt)
         )
-    if unneeded_numbers := sorted({*renamed_entries} - entries_under_other_name):
+    if unneeded_numbers := sorted({*renamed_entries} - entries_under_other_participant):
         raise ResultsError(
-            f"entry {unneeded_numbers[0]}: no machine recorded a name other than its buyer's: omit --renamed"
+            f"entry {unneeded_numbers[0]}: no machine recorded a participant other than its buyer: omit --renamed"
         )
     _check_rounds(collected_records, attempt_by_round, absent_rounds)
     _check_entry_numbers(collected_records, unused_entries)
     return Results(
         rules_sha256=digest,
         entries=tuple(
-            _build_entry_result(attempt_by_round, number, participant, absent_rounds)
-            for number, (participant, _) in sorted(collected_records.sale_by_entry.items())
+            _build_entry_result(attempt_by_round, number, sale.participant, absent_rounds)
+            for number, sale in sorted(collected_records.sale_by_entry.items())
         ),
     )
 
@@ -122,12 +130,12 @@ def iter_paid_prizes(
 
     The name of the journal that records it comes first.
     """
-    for journal, entries in journals.items():
+    for journal_name, entries in journals.items():
         for entry in entries:
             if entry.kind == PRIZE_PAID.kind:
-                record = from_json(PrizePaid, entry.record, f"{journal}: entry {entry.sequence}")
+                record = from_json(PrizePaid, entry.record, f"{journal_name}: entry {entry.sequence}")
                 if record.digest == digest:
-                    yield journal, record
+                    yield journal_name, record
 
 
 def _check_rounds(
@@ -144,7 +152,7 @@ def _check_rounds(
             raise ResultsError(f"entry {number}: its sale is in none of the journals, or it is void")
         if (attempt := attempt_by_round.get((number, round_number))) is not None:
             raise ResultsError(
-                f"entry {number}: {attempt.machine} recorded its round {round_number}: it is not absent"
+                f"entry {number}: {attempt.journal_name} recorded its round {round_number}: it is not absent"
             )
     known_rounds = {
         *attempt_by_round,
@@ -162,7 +170,7 @@ def _check_rounds(
             raise ResultsError(
                 f"{missing_round}; if it did not play round {round_number - 1}, give --absent"
                 f" {number}:{round_number - 1}; if round {round_number} was begun by mistake, give --ignore"
-                f" {number}:{round_number}:{attempt.machine}"
+                f" {number}:{round_number}:{attempt.journal_name}"
             )
 
 
@@ -209,13 +217,13 @@ def _require_all_machines(
     listed_numbers = [machine.number for machine in rules.machines]
     if unlisted_machines := sorted({*absent_machines} - {*listed_numbers}):
         raise ResultsError(f"machine {unlisted_machines[0]}: it is not in the rules")
-    if present_machines := sorted({*absent_machines} & {*collected_records.serial_and_journal_by_number}):
-        _, journal = collected_records.serial_and_journal_by_number[present_machines[0]]
+    if present_machines := sorted({*absent_machines} & {*collected_records.serial_and_journal_by_machine}):
+        _, journal = collected_records.serial_and_journal_by_machine[present_machines[0]]
         raise ResultsError(f"machine {present_machines[0]}: it took part, because {journal} is its journal")
     missing_machines = [
         number
         for number in listed_numbers
-        if number not in collected_records.serial_and_journal_by_number and number not in absent_machines
+        if number not in collected_records.serial_and_journal_by_machine and number not in absent_machines
     ]
     if missing_machines:
         raise ResultsError(
@@ -225,7 +233,7 @@ def _require_all_machines(
 
 
 def _collect_records(
-    collected_records: _CollectedRecords, digest: str, machine: str, entries: Iterable[StoredEntry]
+    collected_records: _CollectedRecords, digest: str, journal_name: str, entries: Iterable[StoredEntry]
 ) -> None:
     """Add the tournament's sales and rounds in one machine's journal to ``collected_records``."""
     is_this_tournament = False
@@ -238,7 +246,7 @@ def _collect_records(
         if not is_this_tournament:
             continue
         if entry.kind == RULES_INSTALLED.kind:
-            _store_machine(collected_records, record.get("number", ""), str(record["machine"]), machine)
+            _store_machine(collected_records, record.get("number", ""), str(record["machine"]), journal_name)
         elif entry.kind == ENTRY_SOLD.kind:
             participant_by_sold_entry[record["entry"]] = record["participant"]
         elif entry.kind == ENTRY_VOIDED.kind:
@@ -246,39 +254,39 @@ def _collect_records(
                 (record["entry"], participant_by_sold_entry.pop(record["entry"]))
             )
         for tournament_round in _iter_tournament_rounds(entry):
-            key = (
+            attempt_key = (
                 tournament_round.entry_number,
                 tournament_round.round_number,
                 tournament_round.participant_number,
-                machine,
+                journal_name,
             )
-            collected_records.attempt_by_round_and_machine[key] = _RoundAttempt(
-                machine, tournament_round, entry.time_utc
+            collected_records.attempt_by_round_and_journal[attempt_key] = _RoundAttempt(
+                journal_name, tournament_round, entry.time_utc
             )
     for number, participant in participant_by_sold_entry.items():
         if number in collected_records.sale_by_entry:
             raise ResultsError(
-                f"entry {number}: sold at {collected_records.sale_by_entry[number][1]} and at {machine}; "
-                f"of one machine, give the last"
-                " export only; of two machines, void one of the sales at its machine, and export that again"
+                f"entry {number}: sold at {collected_records.sale_by_entry[number].journal_name} and at"
+                f" {journal_name}; of one machine, give the last export only; of two machines, void one of the sales"
+                " at its machine, and export that again"
             )
-        collected_records.sale_by_entry[number] = participant, machine
+        collected_records.sale_by_entry[number] = _EntrySale(participant, journal_name)
 
 
 def _store_machine(
-    collected_records: _CollectedRecords, machine_number: str, serial: str, journal: str
+    collected_records: _CollectedRecords, machine_number: str, serial: str, journal_name: str
 ) -> None:
     """Store which machine has an operator's number.
 
     Raises ResultsError if a machine with another serial number has the same operator's number.
     """
-    other_serial, other_journal = collected_records.serial_and_journal_by_number.setdefault(
-        machine_number, (serial, journal)
+    other_serial, other_journal = collected_records.serial_and_journal_by_machine.setdefault(
+        machine_number, (serial, journal_name)
     )
     if other_serial != serial:
         raise ResultsError(
             f"machine {machine_number}: {other_journal} is of the machine with the serial number {other_serial}, and"
-            f" {journal} of the one with {serial}; give only the export of the machine that bears the number"
+            f" {journal_name} of the one with {serial}; give only the export of the machine that bears the number"
         )
 
 
@@ -289,16 +297,16 @@ def _drop_ignored_rounds(
 
     Raises ResultsError if no journal records such a round.
     """
-    for number, round_number, machine in ignored_rounds:
+    for number, round_number, journal_name in ignored_rounds:
         keys = [
             (entry_number, attempt_round, participant, journal)
-            for entry_number, attempt_round, participant, journal in collected_records.attempt_by_round_and_machine
-            if (entry_number, attempt_round, journal) == (number, round_number, machine)
+            for entry_number, attempt_round, participant, journal in collected_records.attempt_by_round_and_journal
+            if (entry_number, attempt_round, journal) == (number, round_number, journal_name)
         ]
         if not keys:
-            raise ResultsError(f"entry {number}: {machine} has no round {round_number} of it to ignore")
+            raise ResultsError(f"entry {number}: {journal_name} has no round {round_number} of it to ignore")
         for key in keys:
-            del collected_records.attempt_by_round_and_machine[key]
+            del collected_records.attempt_by_round_and_journal[key]
 
 
 def _iter_tournament_rounds(entry: StoredEntry) -> Iterable[TournamentRound]:
@@ -320,7 +328,7 @@ def _choose_attempt(first_attempt: _RoundAttempt, second_attempt: _RoundAttempt)
         tournament_round = first_attempt.tournament_round
         raise ResultsError(
             f"entry {tournament_round.entry_number}: round {tournament_round.round_number}: it ended at"
-            f" {first_attempt.machine} and at {second_attempt.machine}; if one was started by mistake, give"
+            f" {first_attempt.journal_name} and at {second_attempt.journal_name}; if one was started by mistake, give"
             f" --ignore {tournament_round.entry_number}:{tournament_round.round_number}:EXPORT"
         )
     return (

@@ -313,7 +313,7 @@ def round_may_start(machine: PositionMachine, event: Event) -> bool:
     if endings and form.round_number < max(endings):
         return False
     ending = endings.get(form.round_number)
-    return ending is None or (ending == "interrupted" and rules.interrupted_game_rule == "replay")
+    return ending is None or (ending == "interrupted" and rules.interrupted_round_rule == "replay")
 
 
 def _list_void_entries(machine: PositionMachine) -> set[int]:

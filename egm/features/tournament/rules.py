@@ -1,9 +1,9 @@
 """The rules file of a tournament: its form, and the checks of the by-law on what it states.
 
-:func:`read_rules` refuses a file that is incomplete or contradicts itself. :func:`list_violations` lists where complete
-rules violate the by-law or treat participants unequally. It checks the week of publication (s. 125), the return of 30 %
-of the fees at every possible number of entries (s. 127), the fee of Let It Ride (s. 124), whether the machines are
-equal, and whether their games can be played in a tournament.
+:func:`read_rules` refuses a file that is incomplete or contradicts itself. :func:`list_violations` returns the places
+in complete rules that violate the by-law or treat participants unequally. It checks the week of publication (s. 125),
+the return of 30 % of the fees at every possible number of entries (s. 127), the fee of Let It Ride (s. 124), whether
+the machines are equal, and whether their games can be played in a tournament.
 """
 
 import hashlib
@@ -120,8 +120,8 @@ class EntryTerms(_RulesTable):
         return self
 
 
-class TournamentRound(_RulesTable):
-    """One round: its length, by games or by time, its points and the participants who qualify."""
+class RoundTerms(_RulesTable):
+    """The terms of one round: its length in games or minutes, its points, and how many participants qualify."""
 
     games: _Count | None = None
     """How many games each entry plays in the round. Give either this or minutes."""
@@ -178,16 +178,16 @@ class Tournament(_RulesTable):
     """Whether the points of a round are added to those of the rounds before it."""
     tie_rule: Literal["share", "best-game", "earlier-entry"] = Field(alias="ties")
     """How equal points are ranked: `share` (the prizes are shared), by `best-game`, or by `earlier-entry`."""
-    interrupted_game_rule: Literal["replay", "points-so-far", "refund"] = Field(alias="interrupted")
+    interrupted_round_rule: Literal["replay", "points-so-far", "refund"] = Field(alias="interrupted")
     """What follows if a fault ends a round: `replay` it, count `points-so-far`, or `refund` the voided entry."""
-    failed_machine_rule: Literal["zero-points", "points-so-far", "excluded"] = Field(alias="failed")
+    unfinished_round_rule: Literal["zero-points", "points-so-far", "excluded"] = Field(alias="failed")
     """What a participant gets who does not finish a round: `zero-points`, `points-so-far`, or `excluded`."""
     unclaimed_prize_rule: UnclaimedPrizeRule = Field(alias="unclaimed")
     """What happens to prizes of ranks that nobody has: `shared` equally among all with a rank, or `not-awarded`."""
     remainder_rule: RemainderRule = Field(alias="remainders")
     """Who gets the cents left after a division: the `best-rank` all, or one each `in-order` from the best rank."""
     entries: EntryTerms
-    rounds: Annotated[tuple[TournamentRound, ...], Field(min_length=1, max_length=20)]
+    rounds: Annotated[tuple[RoundTerms, ...], Field(min_length=1, max_length=20)]
     machines: Annotated[tuple[ListedMachine, ...], Field(min_length=1, max_length=1000)]
     prizes: Annotated[tuple[TournamentPrize, ...], Field(min_length=1, max_length=1000)]
 
@@ -197,9 +197,9 @@ class Tournament(_RulesTable):
     def check_tables(self) -> "Tournament":
         """Refuse rules whose parts contradict each other. All contradictions are reported together."""
         mistakes = [
-            *self._iter_errors_in_rounds(),
-            *self._iter_errors_in_prizes(),
-            *self._iter_errors_in_machines(),
+            *self._iter_round_mistakes(),
+            *self._iter_prize_mistakes(),
+            *self._iter_machine_mistakes(),
         ]
         if self.entries.closes_at > self.starts_at:
             mistakes.append(
@@ -217,40 +217,40 @@ class Tournament(_RulesTable):
             raise build_model_error(*mistakes)
         return self
 
-    def _iter_errors_in_rounds(self) -> Iterator[ConfigMistake]:
-        """Yield a mistake for each error in what the rules state about rounds."""
+    def _iter_round_mistakes(self) -> Iterator[ConfigMistake]:
+        """Yield each mistake in what the rules state about rounds."""
         qualified_count = self.entries.participants_max
-        for n, each in enumerate(self.rounds, 1):
-            key, is_last = f"rounds[{n}]", n == len(self.rounds)
-            if (each.games is None) == (each.minutes is None):
+        for round_number, terms in enumerate(self.rounds, 1):
+            key, is_last = f"rounds[{round_number}]", round_number == len(self.rounds)
+            if (terms.games is None) == (terms.minutes is None):
                 yield build_config_mistake(key, "give its length as games or as minutes, one of the two")
-            if is_last != (each.advancing_count is None):
+            if is_last != (terms.advancing_count is None):
                 problem = (
                     "the last round must not have this key, because no round follows it"
                     if is_last
                     else "must be given: how many participants go on to the next round"
                 )
                 yield build_config_mistake(f"{key}.advance", problem)
-            elif each.advancing_count is not None and each.advancing_count > qualified_count:
+            elif terms.advancing_count is not None and terms.advancing_count > qualified_count:
                 yield build_config_mistake(
                     f"{key}.advance",
-                    f"is {each.advancing_count}, but only {qualified_count} participants can play this round",
+                    f"is {terms.advancing_count}, but only {qualified_count} participants can play this round",
                 )
-            qualified_count = each.advancing_count or qualified_count
+            qualified_count = terms.advancing_count or qualified_count
             highest_bet = max(machine.bet for machine in self.machines)
-            if each.points < highest_bet:
+            if terms.points < highest_bet:
                 yield build_config_mistake(
-                    f"{key}.points", f"{each.points} points are less than one wager of {highest_bet}"
+                    f"{key}.points", f"{terms.points} points are less than one wager of {highest_bet}"
                 )
-        played_minutes = sum(each.minutes or 0 for each in self.rounds)
+        played_minutes = sum(terms.minutes or 0 for terms in self.rounds)
         if played_minutes > self.duration_minutes:
             yield build_config_mistake(
                 "duration_minutes",
                 f"the rounds last {played_minutes} minutes, more than the {self.duration_minutes} stated",
             )
 
-    def _iter_errors_in_prizes(self) -> Iterator[ConfigMistake]:
-        """Yield a mistake for each error in what the rules state about prizes."""
+    def _iter_prize_mistakes(self) -> Iterator[ConfigMistake]:
+        """Yield each mistake in what the rules state about prizes."""
         for n, prize in enumerate(self.prizes, 1):
             key = f"prizes[{n}]"
             if prize.rank != n:
@@ -272,8 +272,8 @@ class Tournament(_RulesTable):
                 "prizes", f"the shares make {format_percent(total)} % of the fees sold"
             )
 
-    def _iter_errors_in_machines(self) -> Iterator[ConfigMistake]:
-        """Yield a mistake for each error in the rules' list of machines."""
+    def _iter_machine_mistakes(self) -> Iterator[ConfigMistake]:
+        """Yield each mistake in the rules' list of machines."""
         seen_numbers: set[str] = set()
         for n, machine in enumerate(self.machines, 1):
             if machine.number in seen_numbers:
@@ -310,7 +310,7 @@ class Tournament(_RulesTable):
     @property
     def can_entries_lose_rank(self) -> bool:
         """Return whether, by these rules, an entry can lose its rank because it is refunded or excluded."""
-        return self.interrupted_game_rule == "refund" or self.failed_machine_rule == "excluded"
+        return self.interrupted_round_rule == "refund" or self.unfinished_round_rule == "excluded"
 
 
 def read_rules(path: Path) -> Tournament:
@@ -320,7 +320,7 @@ def read_rules(path: Path) -> Tournament:
     """
     rules, text = read_toml_file(path, "tournament rules", Tournament)
     rules._text = text  # noqa: SLF001 (this function creates the object)
-    if mistakes := _add_line_numbers(rules, _iter_errors_in_games(rules)):
+    if mistakes := _add_line_numbers(rules, _iter_missing_game_mistakes(rules)):
         raise OperatorError("\n".join(f"tournament rules {path}: {mistake}" for mistake in mistakes))
     return rules
 
@@ -334,7 +334,7 @@ def parse_rules(text: str) -> Tournament:
     rules, mistakes = read_toml(text, Tournament)
     if rules is not None:
         rules._text = text  # noqa: SLF001 (this function creates the object)
-        mistakes = _add_line_numbers(rules, _iter_errors_in_games(rules))
+        mistakes = _add_line_numbers(rules, _iter_missing_game_mistakes(rules))
     if rules is None or mistakes:
         raise OperatorError("\n".join(f"tournament rules: {mistake}" for mistake in mistakes))
     return rules
@@ -376,7 +376,7 @@ def _load_library_game(game_id: str) -> Game:
     return load_game(game_id)
 
 
-def _iter_errors_in_games(rules: Tournament) -> Iterator[ConfigMistake]:
+def _iter_missing_game_mistakes(rules: Tournament) -> Iterator[ConfigMistake]:
     """Yield a mistake for each game in the rules that the library does not have."""
     named_games = [
         ("game", rules.game),
@@ -433,7 +433,7 @@ def _iter_return_mistakes(rules: Tournament) -> Iterator[ConfigMistake]:
     shortfall = find_prize_shortfall(
         rules.prize_plan,
         entries.fee_cents,
-        entries_min=1 if rules.interrupted_game_rule == "refund" else entries.participants_min,
+        entries_min=1 if rules.interrupted_round_rule == "refund" else entries.participants_min,
         participants_max=entries.participants_max,
         entries_per_participant=entries.per_participant,
         can_entries_lose_rank=rules.can_entries_lose_rank,
@@ -500,13 +500,13 @@ def _can_stake_exactly(game: Game, credits_: int) -> bool:
     spots = {spot.id: spot for spot in game.rules.list_spots()}
     if not spots:
         return credits_ in game.bet_options
-    on_one_spot = any(
+    is_possible_on_one_spot = any(
         spot.accepts_bets
         and spot.required_spot is None
         and credits_ in range(spot.bet_min, spot.bet_max + 1, spot.bet_step)
         for spot in spots.values()
     )
-    return on_one_spot or credits_ in find_minimum_stakes(spots)
+    return is_possible_on_one_spot or credits_ in find_minimum_stakes(spots)
 
 
 def find_listed_machine(rules: Tournament, machine_number: str) -> ListedMachine | None:
@@ -517,7 +517,8 @@ def find_listed_machine(rules: Tournament, machine_number: str) -> ListedMachine
 def _describe_return_difference(game: Game, other_game: Game) -> str:
     """Return as text how the bets of two games differ, or that their returns differ by more than 1 %; "" otherwise."""
     return_by_bet, other_return_by_bet = (
-        {bet.bet: bet.rtp for bet in analyse(each, AnalysisDepth.RETURN).bets} for each in (game, other_game)
+        {bet.bet: bet.rtp for bet in analyse(analysed_game, AnalysisDepth.RETURN).bets}
+        for analysed_game in (game, other_game)
     )
     if game.family != other_game.family or return_by_bet.keys() != other_return_by_bet.keys():
         return f"{game.id} does not have the bets of {other_game.id}"

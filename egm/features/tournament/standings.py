@@ -289,20 +289,20 @@ def _score_entry(
         )
     round_result = result.rounds[round_number - 1]
     progress.last_round_by_entry[result.entry_number] = round_number
-    if round_result.status == "interrupted" and rules.interrupted_game_rule == "replay":
+    if round_result.status == "interrupted" and rules.interrupted_round_rule == "replay":
         raise ResultsError(
             f"{location}: it was interrupted: by the rules it is replayed; give the result of the"
             " replay, or, if there was"
             f" none, derive the results again with --ignore {result.entry_number}:{round_number}:EXPORT "
             f"and --absent {result.entry_number}:{round_number}"
         )
-    if round_result.status == "interrupted" and rules.interrupted_game_rule == "refund":
+    if round_result.status == "interrupted" and rules.interrupted_round_rule == "refund":
         progress.refunded_entries.append(result.entry_number)
         return False
-    if round_result.status == "failed" and rules.failed_machine_rule == "excluded":
+    if round_result.status == "failed" and rules.unfinished_round_rule == "excluded":
         progress.excluded_entries.append(result.entry_number)
         return False
-    counts_nothing = round_result.status == "failed" and rules.failed_machine_rule == "zero-points"
+    counts_nothing = round_result.status == "failed" and rules.unfinished_round_rule == "zero-points"
     if rules.tie_rule == "best-game" and round_result.best_game is None and not counts_nothing:
         raise ResultsError(f"{location}: best_game is missing: by the rules it decides between equal points")
     if round_result.best_game is not None and round_result.best_game > round_result.points:
@@ -360,7 +360,7 @@ def _build_ranking_key(
     if rules.tie_rule == "earlier-entry":
         return (-points[result.entry_number], result.entry_number)
     if rules.tie_rule == "best-game":
-        counts_nothing = round_result.status == "failed" and rules.failed_machine_rule == "zero-points"
+        counts_nothing = round_result.status == "failed" and rules.unfinished_round_rule == "zero-points"
         return (-points[result.entry_number], 0 if counts_nothing else -(round_result.best_game or 0))
     return (-points[result.entry_number],)
 

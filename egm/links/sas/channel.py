@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from egm.links.sas.codec import BUSY, EVENT_RESPONSE_MARK, MalformedPollError, Reply
+from egm.links.sas.codec import BUSY, EVENT_REPORT_MARK, MalformedPollError, Reply
 from egm.links.sas.crc import append_crc
 from egm.links.sas.definitions import ExceptionUrgency
 from egm.links.sas.exception_queue import ExceptionQueue, SasException
@@ -259,9 +259,9 @@ class SasChannelState:
     def _encode_event_report(self, exception: SasException | None) -> bytes:
         """Encode an exception for real-time event reporting; None reports that there is no event."""
         if exception is None:
-            return append_crc(bytes((self.address, EVENT_RESPONSE_MARK, NO_EXCEPTION_CODE)))
+            return append_crc(bytes((self.address, EVENT_REPORT_MARK, NO_EXCEPTION_CODE)))
         code = exception.event_code or exception.code
-        return append_crc(bytes((self.address, EVENT_RESPONSE_MARK, code)) + exception.data)
+        return append_crc(bytes((self.address, EVENT_REPORT_MARK, code)) + exception.data)
 
     def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[ChannelAction]:
         """Reply to a long poll, or schedule its effect on the machine.
@@ -305,7 +305,7 @@ class SasChannelState:
             )
             yield SendBytes(self._last_reply.reply_frame)
         elif poll.answer_function is None:
-            # A different poll ends the wait for an earlier effect: the line's thread, too, waits for one only.
+            # A different poll ends the wait for an earlier effect: the line's thread also waits for only one effect.
             self._running_effect = running_effect
             yield RunPollEffect(poll, request)
         elif self.readout is not None:

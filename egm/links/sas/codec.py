@@ -11,8 +11,8 @@ from egm.links.sas.wire import LongPoll
 
 #: The bit of the address byte that makes a reply a NACK.
 _NACK_BIT: Final = 0x80
-#: The byte in place of the command code in a reply that reports a real-time event.
-EVENT_RESPONSE_MARK: Final = 0xFF
+#: The byte in place of the command code in the report of a real-time event.
+EVENT_REPORT_MARK: Final = 0xFF
 
 
 class MalformedPollError(PeerError):

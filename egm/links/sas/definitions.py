@@ -58,8 +58,8 @@ class SasMeterUnit(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SasPoll:
-    """A long poll of SAS: command byte, name, type; ``note`` explains a conflict or a doubt."""
+class SasPollDefinition:
+    """A row of the table of long polls: command byte, name, type; ``note`` explains a conflict or a doubt."""
 
     code: int
     name: str
@@ -82,7 +82,7 @@ class SasExceptionDefinition:
 
 @dataclass(frozen=True, slots=True)
 class SasMeterDefinition:
-    """A SAS meter of polls 2F, 6F and AF: code, name, unit, and its number of BCD bytes in poll 2F."""
+    """A row of the table of meters (polls 2F, 6F and AF): code, name, unit, and its number of BCD bytes in poll 2F."""
 
     code: int
     name: str

@@ -71,8 +71,8 @@ class SasHost:
         return ZoneInfo(self.machine.identity.venue.time_zone)
 
     @property
-    def clock_offset_seconds(self) -> int:
-        """Return by how many seconds this host's time is ahead of the machine's.
+    def clock_ahead_seconds(self) -> int:
+        """Return by how many seconds this host's clock is ahead of the machine's.
 
         Return 0 until the host has sent its time, or if the difference is implausibly large.
         """
@@ -90,7 +90,7 @@ class SasHost:
         the stored difference is equal or one second more, because hosts may send the time often.
         """
         ahead_seconds = ceil((host_time - self.context.clock.now()) / timedelta(seconds=1))
-        if self.clock_offset_seconds - ahead_seconds in {0, 1}:
+        if self.clock_ahead_seconds - ahead_seconds in {0, 1}:
             return
         self.machine.post(
             HOST_TIME_RECORDED,

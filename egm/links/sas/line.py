@@ -117,7 +117,7 @@ class SasLineThread(threading.Thread):
 
     ``run_effect`` schedules a poll's effect on the machine's event loop and returns its future at once;
     ``report`` passes reports (confirmations, changes of the link) to that loop. Both may be called from this
-    thread. If an effect has not ended ``busy_ns`` after its poll, the machine replies that it is busy.
+    thread. If an effect has not ended ``busy_after_ns`` after its poll, the machine replies that it is busy.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class SasLineThread(threading.Thread):
         run_effect: Callable[[RunPollEffect], "Future[Reply | None]"],
         report: Callable[[SasLineNotification], None],
         monotonic_ns: Callable[[], int],
-        busy_ns: int,
+        busy_after_ns: int,
     ) -> None:
         super().__init__(name=f"sas-{name}", daemon=True)
         self._channel = channel
@@ -139,7 +139,7 @@ class SasLineThread(threading.Thread):
         self._run_effect = run_effect
         self._report = report
         self._read_monotonic_ns = monotonic_ns
-        self._busy_ns = busy_ns
+        self._busy_after_ns = busy_after_ns
         self._pending_messages: deque[SasLineMessage] = deque()
         self._newest_readout: SasReadout | None = None
         self._end_event = threading.Event()
@@ -305,7 +305,9 @@ class SasLineThread(threading.Thread):
         if effect.request.address == BROADCAST_ADDRESS:
             return
         try:
-            reply = future.result(max(0, self._received_ns + self._busy_ns - self._read_monotonic_ns()) / 1e9)
+            reply = future.result(
+                max(0, self._received_ns + self._busy_after_ns - self._read_monotonic_ns()) / 1e9
+            )
         except TimeoutError:
             self._pending_effect = _PendingEffect(frame, future)
             self._health.busy_reply_count += 1

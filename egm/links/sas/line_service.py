@@ -86,7 +86,7 @@ class SasLineService:
             run_effect=self._schedule_poll_effect,
             report=self._pass_to_loop,
             monotonic_ns=context.clock.monotonic_ns,
-            busy_ns=settings.busy_after_ms * 1_000_000,
+            busy_after_ns=settings.busy_after_ms * 1_000_000,
         )
         self.host = SasHost(
             name,

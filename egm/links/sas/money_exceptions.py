@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from egm.host.keys import HostKey
-from egm.host.transfer_port import TransferLockState
+from egm.host.transfer_interface import TransferLockState
 from egm.links.sas.host import SasHost
 from egm.links.sas.polls.aft import AFT_TRANSFER_COMPLETE_EXCEPTION_CODE, find_transfer_interface
 from egm.links.sas.polls.tickets import (
@@ -69,9 +69,9 @@ class MoneyExceptionMonitor:
 
         When it has started to poll, raise all exceptions that apply again, because the host may have lost them.
         """
-        money = self._host.machine.component(HostMoney)
-        if money.money_line_name == self._host.name:
-            money.is_online = is_up
+        host_money = self._host.machine.component(HostMoney)
+        if host_money.money_line_name == self._host.name:
+            host_money.is_online = is_up
         if is_up:  # it may have lost everything it had received
             self._raised_exceptions = frozenset()
             self.update_exceptions()

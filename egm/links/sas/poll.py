@@ -28,9 +28,9 @@ PollEffectFunction: TypeAlias = Callable[[SasHost, LongPoll], Reply | None]
 AcknowledgementFunction: TypeAlias = Callable[[SasHost, LongPoll, Reply], None]
 
 #: Size of a reply that states its own length.
-VARIABLE_RESPONSE_LENGTH: Final = 0
+VARIABLE_REPLY_SIZE: Final = 0
 #: Size of a reply that is only an acknowledgement.
-ONE_BYTE_RESPONSE: Final = 1
+ONE_BYTE_REPLY_SIZE: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +43,10 @@ class PollImplementation:
 
     code: int
     """The poll's command code."""
-    response_length: int
+    reply_size_bytes: int
     """The size of the whole reply on the line, in bytes.
 
-    ``VARIABLE_RESPONSE_LENGTH``: the reply states its own length; ``ONE_BYTE_RESPONSE``: an acknowledgement.
+    ``VARIABLE_REPLY_SIZE``: the reply states its own length; ``ONE_BYTE_REPLY_SIZE``: an acknowledgement.
     """
     answer_function: PollAnswerFunction | None = None
     effect_function: PollEffectFunction | None = None

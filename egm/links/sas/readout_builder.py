@@ -111,7 +111,7 @@ class ReadoutBuilder:
         selection = machine.selection
         # Only the host on the money line may validate tickets, transfer and award bonuses; every other host reads that
         # the machine has none of these functions.
-        money = (
+        host_money = (
             machine.component(HostMoney)
             if machine.component(HostMoney).money_line_name == host.name
             else HostMoney()
@@ -144,9 +144,9 @@ class ReadoutBuilder:
             reel_stops=self._read_reel_stops(),
             read_local_time=_build_local_clock(host),
             permitted_poll_codes=host.permitted_poll_codes,
-            ticket_validator=money.ticket_validator,
-            can_transfer=money.can_transfer,
-            can_award_bonuses=money.can_award_bonuses,
+            ticket_validator=host_money.ticket_validator,
+            can_transfer=host_money.can_transfer,
+            can_award_bonuses=host_money.can_award_bonuses,
         )
 
     def _read_handpay(self) -> HandpayReadout | None:
@@ -176,9 +176,9 @@ class ReadoutBuilder:
         payout_coin_cents = machine.profile.coins.hopper_coin_cents
         if machine.component(MoneyDevices).hopper is None or not payout_coin_cents:
             return None
-        level_cents = max(0, machine.journal.balance_cents("stock:hopper"))
+        hopper_cents = max(0, machine.journal.balance_cents("stock:hopper"))
         active_fault_codes = tuple(code for code in machine.active_faults if code.startswith("hopper."))
-        return HopperReadout(level_cents // payout_coin_cents, active_fault_codes)
+        return HopperReadout(hopper_cents // payout_coin_cents, active_fault_codes)
 
     def _read_reel_stops(self) -> tuple[int, ...]:
         """Return the reel stops of the last game; empty if it had no reels."""
@@ -200,13 +200,13 @@ def _convert_to_hundredths_of_percent(fraction: Any) -> int:
 def _build_local_clock(host: SasHost) -> Callable[[], datetime]:
     """Return a function that returns the venue's local time by the host's clock.
 
-    This is the machine's clock plus the offset of the time that the host has sent; 0 if it has sent none.
+    The host's clock is the machine's clock plus the difference of the time that the host has sent, if any.
     """
     clock, zone = host.context.clock, host.time_zone
-    offset = timedelta(seconds=host.clock_offset_seconds)
+    clock_ahead = timedelta(seconds=host.clock_ahead_seconds)
 
     def read_local_time() -> datetime:
         """Return the venue's local time, by the time that the host has set."""
-        return (clock.now() + offset).astimezone(zone)
+        return (clock.now() + clock_ahead).astimezone(zone)
 
     return read_local_time

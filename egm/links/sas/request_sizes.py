@@ -1,7 +1,7 @@
-"""Lengths of SAS long polls, to separate the messages on a line, including those to other machines.
+"""Sizes of SAS long polls, to separate the messages on a line, including those to other machines.
 
-Lengths are in data bytes, between the command and the CRC. A request with its own length has it right after
-the command; it counts the bytes after itself, without the CRC.
+The tables count data bytes: those between the command and the CRC. A poll that states its own length has a length byte
+right after the command, which counts the data bytes after it.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from egm.links.sas.crc import CRC_SIZE_BYTES
 from egm.links.sas.definitions import PollType
 from egm.links.sas.tables.polls import POLL_BY_CODE
 
-#: Size of a request's address and command.
+#: Size of a poll's address and command.
 REQUEST_HEAD_SIZE_BYTES: Final = 2
 
 #: Bytes of a game number.

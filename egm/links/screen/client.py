@@ -38,7 +38,7 @@ class PollResult:
 
 
 class ScreenClient:
-    """One client connection to the machine or to the process of the simulated devices."""
+    """One client connection to the machine or to the bench (the process of the simulated devices)."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class ScreenClient:
         self._reconnect_delay_seconds = min(RECONNECT_DELAY_SECONDS_MAX, self._reconnect_delay_seconds * 2)
 
     def _connect(self, now: float) -> bool:
-        """Connect and queue the greeting; on failure schedule the next attempt and return False."""
+        """Connect and queue the hello; on failure schedule the next attempt and return False."""
         new_socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             token = self._token_path.read_text("utf-8").strip()

@@ -1,8 +1,8 @@
 """Server of the machine's screens, on a private socket in the state folder (:mod:`egm.links.screen.private_sockets`).
 
-A client must first send a hello with the token, which is stored next to the socket in a file with the same access. It
-then receives the games and a snapshot, and every change after that. It may send requests and signs of life; any other
-line ends the connection.
+A screen must first send a hello with the token, which is stored next to the socket in a file with the same access. It
+then receives the games and a snapshot, and every change after that. It may send requests and heartbeats; any other line
+ends the connection.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from egm.links.screen.private_sockets import is_same_token, serve_unix_socket
 
 #: The number of unread bytes at which a screen is disconnected; it may reconnect and receive everything again.
 _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
-#: The time in seconds without a sign of life after which a screen that sends them counts as hung.
+#: The time in seconds without a heartbeat after which a screen that sends heartbeats counts as hung.
 _SCREEN_HEARTBEAT_GAP_SECONDS_MAX = 10.0
 
 
@@ -58,8 +58,8 @@ class ScreenServer:
         self._writers: set[asyncio.StreamWriter] = set()
         self._read_monotonic_seconds = read_monotonic_seconds
         #: Time of the last message of each screen that a player uses, in monotonic seconds; infinite for a screen that
-        #: sends no signs of life.
-        self._last_message_s_by_screen: dict[asyncio.StreamWriter, float] = {}
+        #: sends no heartbeats.
+        self._last_message_at_by_screen: dict[asyncio.StreamWriter, float] = {}
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -79,19 +79,19 @@ class ScreenServer:
     @property
     def player_screen_count(self) -> int:
         """Return the number of connected screens that a player uses; screens that only observe are not counted."""
-        return len(self._last_message_s_by_screen)
+        return len(self._last_message_at_by_screen)
 
     @property
     def responding_screen_count(self) -> int:
         """Return the number of connected screens that a player uses and that do not hang.
 
-        A hung program keeps its socket open and shows an outdated picture. It is recognised by missing signs of life; a
-        screen that never sends any is always counted.
+        A hung program keeps its socket open and shows an outdated picture. It is recognised by missing heartbeats; a
+        screen that never sends heartbeats is always counted.
         """
-        now_s = self._read_monotonic_seconds()
+        now = self._read_monotonic_seconds()
         return sum(
-            now_s - last_alive_s < _SCREEN_HEARTBEAT_GAP_SECONDS_MAX
-            for last_alive_s in self._last_message_s_by_screen.values()
+            now - last_message_at < _SCREEN_HEARTBEAT_GAP_SECONDS_MAX
+            for last_message_at in self._last_message_at_by_screen.values()
         )
 
     def send(self, message: Message) -> None:
@@ -115,13 +115,13 @@ class ScreenServer:
                 writer.write(encode_message(message))
             self._writers.add(writer)
             if not hello.is_onlooker:
-                self._last_message_s_by_screen[writer] = (
+                self._last_message_at_by_screen[writer] = (
                     self._read_monotonic_seconds() if hello.sends_heartbeats else math.inf
                 )
             while line := await reader.readline():
                 message = decode_message(line)
-                if hello.sends_heartbeats and writer in self._last_message_s_by_screen:
-                    self._last_message_s_by_screen[writer] = self._read_monotonic_seconds()
+                if hello.sends_heartbeats and writer in self._last_message_at_by_screen:
+                    self._last_message_at_by_screen[writer] = self._read_monotonic_seconds()
                 if isinstance(message, ScreenHeartbeat):
                     continue
                 if not isinstance(message, Intent):
@@ -140,4 +140,4 @@ class ScreenServer:
     def _remove_screen(self, writer: asyncio.StreamWriter) -> None:
         """Remove a disconnected screen from the list of connected screens."""
         self._writers.discard(writer)
-        self._last_message_s_by_screen.pop(writer, None)
+        self._last_message_at_by_screen.pop(writer, None)

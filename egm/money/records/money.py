@@ -57,8 +57,8 @@ class CashOutRemainder:
 
     amount_cents: int = field(metadata=stored_as("rest_cents"))
     """The amount of the remainder."""
-    is_paid_by_hand: bool = omit_if_default(False, key="by_hand")
-    """Whether an attendant pays the remainder."""
+    must_be_paid_by_hand: bool = omit_if_default(False, key="by_hand")
+    """Whether an attendant must pay the remainder."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
     """The amounts owed and paid if the hopper has paid a part of the cash-out, or None."""
 
@@ -190,7 +190,7 @@ class PaperRecord:
     phase: EscrowPhase
     """How far the stacking has come."""
     exchange_progress: int = field(metadata=stored_as("mark"))
-    """How far the acceptor's driver has read its protocol's exchange about this bill or ticket."""
+    """Up to which of the acceptor's messages about this bill or ticket the driver has read, in its own encoding."""
     is_returning: bool | None = omit_if_default(None, key="outward")
     """Whether the acceptor reports that it is returning the bill or ticket; None if it has reported no direction."""
 

@@ -72,7 +72,7 @@ def test_a_bill_is_credited_over_a_pseudo_terminal(tmp_path):
         assert act(bench, "bill", "insert", amount_cents=20_00).ok
         await until(lambda: any(isinstance(e, PaperStacked) for e in events))
         await until(lambda: bench.simulated_devices["bill"].describe()["stacked"] == [20_00])
-        assert ledger.credited_items == [Banknote(20_00)]
+        assert ledger.credited_papers == [Banknote(20_00)]
 
         act(bench, "bill", "unplug")
         await until(lambda: any(isinstance(e, LineLost) for e in events))
@@ -164,9 +164,9 @@ def test_a_restart_of_the_bench_credits_or_returns_a_bill_once(tmp_path, moment)
         await until(lambda: sum(isinstance(e, LineRestored) for e in events) == 2)
         await until(lambda: state()["status"] == "idle" and ledger.find_open() is None)
         assert state()["inserted_cents"] == 20_00 == state()["stacked_cents"] + state()["returned_cents"]
-        assert sum(note.amount_cents for note in ledger.credited_items) == state()["stacked_cents"]
+        assert sum(note.amount_cents for note in ledger.credited_papers) == state()["stacked_cents"]
         if moment == "vend_valid":
-            assert ledger.credited_items == [Banknote(20_00)]
+            assert ledger.credited_papers == [Banknote(20_00)]
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

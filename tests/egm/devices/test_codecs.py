@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from egm.devices import crc
 from egm.devices.cctalk import codec as cctalk
-from egm.devices.cctalk.events import compute_event_position, find_new_events
+from egm.devices.cctalk.events import compute_exchange_progress, find_new_events
 from egm.devices.ebds import codec as ebds
 from egm.devices.framing import FrameReader, ProtocolError
 from egm.devices.id003 import codec as id003
@@ -299,7 +299,7 @@ def test_every_event_is_reported_once_or_counted_as_lost(bursts, start):
     device = Device()
     for _ in range(start):
         device.happen(1)
-    mark = compute_event_position(device.events(), 0)
+    mark = compute_exchange_progress(device.events(), 0)
     serial = 0
     for burst in bursts:
         expected = []
@@ -310,8 +310,8 @@ def test_every_event_is_reported_once_or_counted_as_lost(bursts, start):
         new_events = find_new_events(mark, device.events())
         assert [pair.result_a for pair in new_events.events] == expected[-5:]
         assert new_events.lost_count == max(0, burst - 5)
-        assert not new_events.has_restarted
-        mark = compute_event_position(device.events(), 0)
+        assert not new_events.was_reset
+        mark = compute_exchange_progress(device.events(), 0)
 
 
 @given(st.integers(0, 255), st.integers(0, 5))
@@ -319,7 +319,7 @@ def test_a_reset_is_detected_and_later_events_are_reported(before, after):
     device = Device()
     for _ in range(before):
         device.happen(1)
-    mark = compute_event_position(device.events(), 0)
+    mark = compute_exchange_progress(device.events(), 0)
     device.reset()
     for serial in range(after):
         device.happen(100 + serial)

@@ -78,10 +78,10 @@ def test_a_waiting_reply_is_read_even_if_the_driver_reads_late():
     driver, events = _run_driver_until(
         IdentityReply(1, "board").encode(),
         lambda driver, _: (
-            driver.exchange_counts.answered_queries + driver.exchange_counts.unanswered_queries >= 20
+            driver.exchange_counts.answered_query_count + driver.exchange_counts.unanswered_query_count >= 20
         ),
     )
-    assert driver.exchange_counts.unanswered_queries == 0
+    assert driver.exchange_counts.unanswered_query_count == 0
     assert [type(event) for event in events if isinstance(event, LineRestored | LineLost)] == [LineRestored]
 
 
@@ -89,4 +89,4 @@ def test_a_waiting_reply_is_read_even_if_the_driver_reads_late():
 def test_a_silent_device_is_lost_after_what_the_driver_waited_and_not_what_it_slept():
     driver, _ = _run_driver_until(b"", lambda _, events: any(isinstance(event, LineLost) for event in events))
     # 0.15 s of waiting at a question and 5 ms between two: ten of them are 1.5 s
-    assert 9 <= driver.exchange_counts.unanswered_queries <= 11
+    assert 9 <= driver.exchange_counts.unanswered_query_count <= 11

@@ -88,7 +88,7 @@ class Replayed(DeviceRig):
         super().__post_init__()
         self.twin.process_message = lambda _: None
         self.twin.port._listeners.clear()
-        self.twin.port.connect(self.receive)
+        self.twin.port.add_listener(self.receive)
         self.says = "02 0B 21 01 10 00 00 01 02 03 38"
         self.stack_ordered = self.return_ordered = False
 

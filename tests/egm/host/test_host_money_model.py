@@ -19,8 +19,8 @@ import egm.profiles
 from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import Barcode, PrintState
 from egm.devices.ledgers import EscrowPhase
-from egm.host.ticket_port import HostTicketInterface, TicketNumberReply
-from egm.host.transfer_port import HostTransferInterface
+from egm.host.ticket_interface import HostTicketInterface, TicketNumberReply
+from egm.host.transfer_interface import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.money.host_money import HostMoney, TransferOrder

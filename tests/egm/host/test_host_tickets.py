@@ -9,7 +9,7 @@ import egm.profiles
 from egm.app.wiring import iter_reported_events
 from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import Barcode, PaperReturned, PrintState, ReturnReason
-from egm.host.ticket_port import HostTicketInterface, TicketNumberReply
+from egm.host.ticket_interface import HostTicketInterface, TicketNumberReply
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.money.disputed_amounts import list_disputed_amounts

@@ -7,7 +7,7 @@ import pytest
 from egm.app.view import build_snapshot
 from egm.config.cabinet_file import TicketValidator
 from egm.host.timeouts import HostTimeouts, create_host_timeouts
-from egm.host.transfer_port import HostTransferInterface, TransferLockState
+from egm.host.transfer_interface import HostTransferInterface, TransferLockState
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.timekeeping import Timekeeper

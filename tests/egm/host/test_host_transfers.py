@@ -8,7 +8,7 @@ from egm.app.view import build_snapshot
 from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import MoneyDevices
 from egm.host.keys import HostKey
-from egm.host.transfer_port import HostTransferInterface, TransferLockState
+from egm.host.transfer_interface import HostTransferInterface, TransferLockState
 from egm.host.transfers import TRANSFER_HISTORY_SIZE
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, State
@@ -187,7 +187,8 @@ def test_restricted_credit_of_two_pools_is_never_mixed(make):
     assert ask(rig, "T-5", restricted=100, restricted_pool=2) is Status.COMPLETED_IN_FULL
 
 
-# ---------------------------------------------------------------------------------------------- while the machine is busy
+# ---------------------------------------------------------------------------------------------- while the machine is
+# busy
 def test_a_transfer_is_pending_until_the_open_game_has_ended(make):
     rig = make(generator=ScriptedGenerator(*LOSS)).insert(100)
     rig.play()

@@ -84,7 +84,7 @@ def test_coins_above_the_meter_increment_limit_are_a_disputed_amount(rig):
     limit(rig, world_coin=500)
     rig.device_ledgers.coin_ledger.credit_coins_in(((100, True),) * 6, 6)
     assert_meter_jump(rig, "world:coin", 0)
-    assert rig.device_ledgers.coin_ledger.find_last_event_position() == 6
+    assert rig.device_ledgers.coin_ledger.find_exchange_progress() == 6
     rule(rig, 600)
     settle(rig)
     rig.device_ledgers.coin_ledger.credit_coins_in(((100, True),), 7)

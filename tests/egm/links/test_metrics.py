@@ -19,7 +19,7 @@ from egm.links.metrics import (
     MetricsExporter,
     build_meter_families,
     build_series,
-    iter_known_occurrences,
+    iter_known_occurrence_meters,
 )
 from egm.links.sas.health import iter_line_metrics
 from egm.links.sas.line import SasLineHealth
@@ -81,7 +81,7 @@ def test_an_occurrence_is_exported_at_zero_before_it_happens():
     never = {
         (sample.name, *sorted(sample.labels.items())): sample.value
         for family in build_meter_families(
-            MeterReading(0, "", ()), iter_known_occurrences(FEATURES.entry_declarations)
+            MeterReading(0, "", ()), iter_known_occurrence_meters(FEATURES.entry_declarations)
         )
         for sample in family.samples
     }

@@ -11,7 +11,7 @@ from egm.links.sas.channel import LinkChanged, SasChannelState, SendBytes
 from egm.links.sas.codec import ACK, Reply
 from egm.links.sas.crc import append_crc
 from egm.links.sas.exception_queue import SasException
-from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
+from egm.links.sas.poll import VARIABLE_REPLY_SIZE, PollImplementation
 from egm.links.sas.wire import GeneralPoll, LongPoll, MessageToOtherMachine
 from egm.testing.machine import MachineRig
 from egm.testing.sas import SasHostBench, attach_sas_lines
@@ -169,7 +169,7 @@ def test_a_reply_that_fails_stops_neither_the_line_nor_the_journal(bench: SasHos
 def test_a_delayed_reply_answers_no_later_poll() -> None:
     """An order starts, the host polls for other data, and the transfer ends before its start is acknowledged."""
     order = PollImplementation(
-        code=0x72, response_length=VARIABLE_RESPONSE_LENGTH, effect_function=lambda _host, _poll: None
+        code=0x72, reply_size_bytes=VARIABLE_REPLY_SIZE, effect_function=lambda _host, _poll: None
     )
     channel = SasChannelState(1, {0x72: order}, now_ns=0)
     frame = append_crc(bytes.fromhex("017202FF00"))

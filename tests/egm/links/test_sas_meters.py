@@ -315,7 +315,7 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
 def test_coins_and_the_hopper(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, devices=("hopper",))
     bench = SasHostBench(tmp_path, rig, enable=["hopper_status"])
-    rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, True), (25, False)), event_position=1)
+    rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, True), (25, False)), exchange_progress=1)
     assert (bench.read(0x2A), bench.read(0x2B)) == ("00000325", "00000000")
     assert (bench.read(0x2C), bench.read(0x4F)) == ("00000003", "0600ff00000003")
     assert bench.read(0xB3) == "06"
@@ -362,7 +362,7 @@ def test_jackpots_cancelled_credits_and_doors_are_read_by_the_host(tmp_path: Pat
 def test_the_drop_meter_excludes_coins_in_the_hopper(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, devices=("hopper", "printer"))
     bench = SasHostBench(tmp_path, rig)
-    rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, False), (25, False)), event_position=1)
+    rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, False), (25, False)), exchange_progress=1)
     rig.insert(500)
     values_by_code = read_all_meters(bench)
     money = {code: values_by_code[code] for code in (0x08, 0x09, 0x0A, 0x0B, 0x24)}

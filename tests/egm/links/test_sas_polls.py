@@ -9,7 +9,7 @@ from egm.app.view import build_snapshot
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
-from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH
+from egm.links.sas.poll import VARIABLE_REPLY_SIZE
 from egm.links.sas.polls import IMPLEMENTED_POLLS
 from egm.links.sas.polls.games import _encode_ascii_name
 from egm.links.sas.tables.polls import REGULATOR_MINIMUM_POLL_CODES
@@ -112,8 +112,8 @@ def test_every_reading_poll_with_a_fixed_layout_has_the_published_reply(bench: S
     answers = {}
     for code in READINGS:
         answers[code] = bench.read(code)
-        size = IMPLEMENTED_POLLS[code].response_length
-        assert size in {VARIABLE_RESPONSE_LENGTH, len(answers[code]) // 2 + 4}, (
+        size = IMPLEMENTED_POLLS[code].reply_size_bytes
+        assert size in {VARIABLE_REPLY_SIZE, len(answers[code]) // 2 + 4}, (
             f"{code:02X} has not the size of the tables"
         )
     assert answers == {code: normalise_hex(data) for code, data in READINGS.items()}

@@ -12,7 +12,7 @@ from egm.config.cabinet_file import HostTable, MetricsTable, StateFolder, Ticket
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.errors import OperatorError
-from egm.host.ticket_port import HostTicketInterface
+from egm.host.ticket_interface import HostTicketInterface
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import ClearAction, KernelKey, KeyOwner

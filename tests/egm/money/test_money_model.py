@@ -202,7 +202,7 @@ class MoneyMachine(RuleBasedStateMachine):
         if damaged:
             self.damage(data)
         found = inspect_claims(self.folder, FEATURES)
-        assert found.inspection.is_complete
+        assert found.journal_inspection.is_complete
         assert {proposal.id: proposal.claim.amount for proposal in found.proposals} == self.claims()
         acts = dict.fromkeys((proposal.id for proposal in found.proposals), CARRY)
         paid = [
@@ -216,11 +216,11 @@ class MoneyMachine(RuleBasedStateMachine):
         by_hand = {}
         for name in data.draw(st.lists(st.sampled_from(paid), unique=True)) if paid else ():
             by_hand[name] = int(self.claims()[name])
-            acts[name] = ClaimDecision(decision="paid", amount_cents=by_hand[name], payer="A")
+            acts[name] = ClaimDecision(decision="paid", paid_cents=by_hand[name], payer="A")
         authority = {"person": "A", "second_person": "B", "reason": "model"}
         clear_memory(
             self.folder,
-            prepare_clearance(found, acts, **authority, challenge=found.inspection.challenge),
+            prepare_clearance(found, acts, **authority, challenge=found.journal_inspection.challenge),
             now=self.now,
         )
         self.model.meters = Counter()
@@ -238,7 +238,7 @@ class MoneyMachine(RuleBasedStateMachine):
             content = path.read_bytes()
             offset = data.draw(st.integers(0, len(content) - 1))
             path.write_bytes(content[:offset] + bytes([content[offset] ^ 1]) + content[offset + 1 :])
-            if not inspect_claims(self.folder, FEATURES).inspection.is_complete:
+            if not inspect_claims(self.folder, FEATURES).journal_inspection.is_complete:
                 path.write_bytes(content)
 
     def claims(self):

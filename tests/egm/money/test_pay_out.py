@@ -11,7 +11,7 @@ from egm.devices.cctalk.hopper import CctalkHopperDriver
 from egm.devices.interface import Barcode, MoneyDevices, PaperReturned, PrintState, ReturnReason
 from egm.devices.ledgers import PayoutRecord
 from egm.devices.line import LineSettings, SerialLine
-from egm.host.transfer_port import HostTransferInterface
+from egm.host.transfer_interface import HostTransferInterface
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.money.host_money import HostMoney
@@ -437,7 +437,7 @@ def coins(tmp_path):
 def test_coins_in_are_credited_once_by_the_acceptors_own_count(coins):
     coins.device_ledgers.coin_ledger.credit_coins_in(((100, True), (200, False)), 2)
     assert coins.credit_cents == 300
-    assert coins.device_ledgers.coin_ledger.find_last_event_position() == 2
+    assert coins.device_ledgers.coin_ledger.find_exchange_progress() == 2
     values = coins.journal.meters().values
     assert (values["phys_coin_in"], values["coin_drop"]) == (300, 200)
 

@@ -25,7 +25,7 @@ from egm.kernel.events import Event, EventType
 from egm.people import Role
 from egm.progressive.connection import check_certificates
 from egm.progressive.enrolment_data import EnrolmentError, EnrolmentStick, create_request
-from egm.progressive.enrolment_page import perform_enrolment_step, record_certificate_at_start
+from egm.progressive.enrolment_page import perform_enrolment_step, reconcile_certificate_at_start
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkCertificateFolder
@@ -73,7 +73,7 @@ class Hall:
             self.room.close()
         self.room = MachineRig(self.folder / "state", wall_time=self.wall).boot()
         self.hands = MenuUser(self.room)
-        record_certificate_at_start(self.room.machine, self.link, EnrolmentStick(self.stick), self.slot)
+        reconcile_certificate_at_start(self.room.machine, self.link, EnrolmentStick(self.stick), self.slot)
         return self
 
     def signer(self):
@@ -459,7 +459,7 @@ def enrol_until(state, stick, write):
 def on(state, stick):
     link = LinkCertificateFolder.for_state_folder(state)
     rig = MachineRig(state).boot()
-    record_certificate_at_start(
+    reconcile_certificate_at_start(
         rig.machine, link, EnrolmentStick(stick), ProgressiveLinkTable(**link.build_cabinet_table(*BROKER))
     )
     return rig, link

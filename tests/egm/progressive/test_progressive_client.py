@@ -176,7 +176,7 @@ def test_contributions_during_an_outage_are_counted_once_in_order():
     assert wire.controller.levels["TOP"].contributed_amount == 199 * 50 * (
         Fraction(1, 70) + Fraction(1, 1000)
     )
-    assert not wire.link.feeders["TOP"].pending_contributions
+    assert not wire.link.feeder_by_level["TOP"].pending_contributions
 
 
 def test_no_more_than_a_window_is_sent_ahead():

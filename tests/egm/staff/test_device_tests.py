@@ -8,7 +8,7 @@ from egm.config.cabinet_file import TicketValidator
 from egm.devices import interface as device
 from egm.devices.interface import Banknote, PrintState
 from egm.devices.ledgers import PayoutRecord
-from egm.host.ticket_port import HostTicketInterface
+from egm.host.ticket_interface import HostTicketInterface
 from egm.kernel.events import EventType, State
 from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT, calibrate_touch
 from egm.money.host_money import HostMoney, TicketInquiry

@@ -288,10 +288,10 @@ def test_unreported_coins_are_disputed_in_the_entry_that_passes_them(coins, writ
         rig.device_ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)
     rig.close()
     restarted = coins.room = coins()
-    assert (restarted.device_ledgers.coin_ledger.find_last_event_position() == 7) is bool(
+    assert (restarted.device_ledgers.coin_ledger.find_exchange_progress() == 7) is bool(
         list_disputed_amounts(restarted.machine)
     )
-    if restarted.device_ledgers.coin_ledger.find_last_event_position() != 7:
+    if restarted.device_ledgers.coin_ledger.find_exchange_progress() != 7:
         restarted.device_ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)
     disputed = open_one(restarted)
     assert (restarted.credit_cents, restarted.state) == (100, State.TILT)

@@ -36,7 +36,7 @@ def rig(tmp_path):
 
 def coins(rig, position, *fallen):
     """Let coins pass the acceptor: (minor units, whether into the hopper) for each."""
-    rig.engine.handle(EventType.COINS_IN, coins=fallen, event_position=position)
+    rig.engine.handle(EventType.COINS_IN, coins=fallen, exchange_progress=position)
 
 
 def collect(rig):

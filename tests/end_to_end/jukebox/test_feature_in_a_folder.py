@@ -279,7 +279,7 @@ def test_the_journal_manual_has_its_entries_with_their_texts():
 def test_an_authorised_clear_carries_over_its_stored_state(rig, tmp_path):
     MenuUser(rig).open().identify(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
     rig.close()
-    carried = inspect_claims(tmp_path, WITH_JUKEBOX).carried_state
+    carried = inspect_claims(tmp_path, WITH_JUKEBOX).carried_state_entry
     assert carried is not None
     assert carried.state["song"] == 7
     clear_with_decisions(tmp_path)
@@ -332,7 +332,7 @@ class Tab(StorageKey):
 
 def songs_paid_for(book, name):
     """Return the songs that are paid for and not played."""
-    cents, state = book.old_state[name], book.remove_values(name)
+    cents, state = book.old_state[name], book.cover_values(name)
     book.add_claim(
         ClearanceClaim(
             "songs", cents, {}, carry_entries=(book.build_entry("songs", CLAIM_CARRIED_KIND, state=state),)

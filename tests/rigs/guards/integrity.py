@@ -115,7 +115,7 @@ ROWS = (
     ),
     # ------------------------------------------------------------------ progressive levels
     *rows(
-        "at_rest in awaiting_award: end_game_after_award",
+        "at_rest in awaiting_award: build_game_end_event",
         await_linked_award,
         are_awards_locked=case(then="nothing"),
     ),

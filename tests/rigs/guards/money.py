@@ -153,7 +153,7 @@ ROWS = (
         ticket_may_replace=case(open_handpay),
     ),
     *rows(
-        "key_turned in handpay: return_handpay",
+        "key_turned in handpay: return_handpay_to_credit",
         request_ticket,
         KEY,
         ticket_is_requested=case(open_handpay_with_paper, then="settle_handpay"),

@@ -232,7 +232,7 @@ AUTOMATIC = {
     "at_rest in for deferred host orders: build_pending_order_event": "order_is_open",
     "at_rest in idle: build_lock_grant_event": "transfer_lock_is_requested",
     "at_rest in for cash-out: start_declined_cash_out": "host_has_declined_cash_out",
-    "at_rest in idle: start_automatic_cash_out": "payout_is_due",
+    "at_rest in idle: build_automatic_cash_out_event": "payout_is_due",
 }
 ROWS = (
     *_list_may_play(),
@@ -367,12 +367,12 @@ ROWS = (
         credits_are_reserved_for_payout=case(extend_arrangement(IDLE, _set_back_state), then="nothing"),
     ),
     *rows(
-        "at_rest in out_of_service: start_automatic_cash_out",
+        "at_rest in out_of_service: build_automatic_cash_out_event",
         arrange_state(State.OUT_OF_SERVICE),
         unpaid_remainder_is_stored=case(then="nothing"),
     ),
     *rows(
-        "at_rest in idle: start_automatic_cash_out (2)",
+        "at_rest in idle: build_automatic_cash_out_event (2)",
         with_profile_text(pause_at_limit, *AT_LIMIT),
         reached_limit_pays_out=case(IDLE, then="nothing"),
         automatic_payout_is_possible=case(with_profile_text(pause_without_credit, *AT_LIMIT), then="nothing"),

@@ -95,7 +95,7 @@ def move_machine(hall: Hall) -> None:
 
 def request_transfer_lock(rig: MachineRig) -> None:
     """Request the transfer lock for a host."""
-    rig.machine.component(HostMoney).transfer_lock = TransferLock(required_transfers_code=1, until_ns=10**12)
+    rig.machine.component(HostMoney).transfer_lock = TransferLock(required_transfers_code=1, end_ns=10**12)
 
 
 def wait_a_day(hall: Hall) -> None:

@@ -15,7 +15,7 @@ from test_honest_machines import with_host
 
 from egm.devices.interface import MoneyDevices
 from egm.gaming_day import GamingDay
-from egm.host.transfer_port import HostTransferInterface
+from egm.host.transfer_interface import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.money.host_money import TransferOrder

@@ -11,8 +11,8 @@ import pytest
 
 import egm.profiles
 from egm.config.cabinet_file import TicketValidator
-from egm.host.ticket_port import HostTicketInterface
-from egm.host.transfer_port import HostTransferInterface
+from egm.host.ticket_interface import HostTicketInterface
+from egm.host.transfer_interface import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney, TransferOrder

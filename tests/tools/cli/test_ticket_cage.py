@@ -12,7 +12,7 @@ from rigs.ticket_office import RULES, Office, StandingClock
 
 from egm.errors import OperatorError
 from egm.people import Person, Role, Roster
-from egm.tickets.cage import TicketCage, TicketPayee, iter_register_lines
+from egm.tickets.cage import TicketCage, TicketPayee, iter_payee_register_lines
 from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import TicketKind, TicketState
@@ -115,7 +115,7 @@ def test_the_cage_records_name_and_address_from_500_dollars(tmp_path):
             cage.pay_ticket(above, payee)
         assert office.store.require_ticket(above).state is TicketState.ISSUED
     assert isinstance(cage.pay_ticket(above, PAYEE), TicketRedemption)
-    (line,) = iter_register_lines(office.store)
+    (line,) = iter_payee_register_lines(office.store)
     assert (line.payee, line.record.ticket.amount_cents, line.payment_move.actor) == (
         PAYEE,
         50_000,

@@ -162,7 +162,7 @@ def _derive_remainder_after_coins(context: CheckContext) -> Any:
     remainder_cents = sum_cashable_credit_cents(context) - abandoned_payout.paid_cents
     return (
         CashOutRemainder(
-            amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=abandoned_payout.coin_payout
+            amount_cents=remainder_cents, must_be_paid_by_hand=True, coin_payout=abandoned_payout.coin_payout
         )
         if remainder_cents
         else ABSENT_VALUE
@@ -183,7 +183,7 @@ def _derive_remainder_after_void(context: CheckContext) -> Any:
         return ABSENT_VALUE
     remainder_cents = sum_cashable_credit_cents(context) + context["held_cents"]
     return CashOutRemainder(
-        amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=cash_out.coin_payout
+        amount_cents=remainder_cents, must_be_paid_by_hand=True, coin_payout=cash_out.coin_payout
     )
 
 

@@ -33,8 +33,8 @@ def check_table_is_open(context: CheckContext) -> None:
     record = context.record
     if type(announced_closing) is not str or "bets" not in record.get("wager", {}).get("options", {}):
         return
-    last_rounds_time = datetime.fromisoformat(announced_closing)
-    if context.entry.time_utc < last_rounds_time:
+    closing_time = datetime.fromisoformat(announced_closing)
+    if context.entry.time_utc < closing_time:
         return
     digest = record["game"]["digest"]
     if not _is_table_game(context, digest):

@@ -97,7 +97,7 @@ def inspect_(*, state_folder: Path | None, second_folder: Path | None, output_fo
     """
     folder = find_memory_folder(state_folder, second_folder)
     claim_inspection = inspect_claims(folder, FEATURES, second_folder=second_folder)
-    inspection = claim_inspection.inspection
+    inspection = claim_inspection.journal_inspection
     amount_formatter = _AmountFormatter(find_currency(inspection.best_reading.visitor.profile_name))
     unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
     readings = (("first copy", inspection.first_reading), ("second copy", inspection.second_reading))
@@ -130,14 +130,14 @@ def inspect_(*, state_folder: Path | None, second_folder: Path | None, output_fo
 
 def _is_damaged(claim_inspection: ClaimInspection) -> bool:
     """Return whether the memory has any fault: a damaged copy, differing copies, or missing entries."""
-    inspection = claim_inspection.inspection
+    inspection = claim_inspection.journal_inspection
     reason = inspection.first_reading.damage or inspection.second_reading.damage
     return bool(reason) or not (inspection.copies_agree and inspection.is_complete)
 
 
 def _describe_next_step(claim_inspection: ClaimInspection, folder: Path, second_folder: Path | None) -> str:
     """Return as text what staff must do next; the text has the challenge that `egm audit clear` requires."""
-    inspection = claim_inspection.inspection
+    inspection = claim_inspection.journal_inspection
     challenge = f"challenge {inspection.challenge}"
     if not _is_damaged(claim_inspection):
         return f"nothing to do\n{challenge}"
@@ -169,7 +169,7 @@ def _build_document(claim_inspection: ClaimInspection) -> dict[str, object]:
         {**proposal.to_json(), "acts": list(proposal.possible_decisions)}
         for proposal in claim_inspection.proposals
     ]
-    inspection = claim_inspection.inspection
+    inspection = claim_inspection.journal_inspection
     return {
         **inspection.to_json(),
         "complete": inspection.is_complete,
@@ -180,7 +180,7 @@ def _build_document(claim_inspection: ClaimInspection) -> dict[str, object]:
 
 def _describe_agreement(claim_inspection: ClaimInspection) -> str:
     """Return a sentence on whether the journal's copies agree and whether entries may be missing."""
-    inspection = claim_inspection.inspection
+    inspection = claim_inspection.journal_inspection
     if not inspection.copies_agree:
         return "the copies contradict each other: for each claim on which they differ, name the copy that is right"
     history_text = f"together: one history up to entry {inspection.best_reading.sequence}"
@@ -201,12 +201,12 @@ def _build_meter_table(claim_inspection: ClaimInspection) -> Table:
     """Return a table of every meter in both copies of a memory; meters on which the copies differ are marked."""
     agreed_rows = (
         (name, value, value, "good")
-        for name, value in claim_inspection.inspection.agreed_meters.items()
+        for name, value in claim_inspection.journal_inspection.agreed_meters.items()
         if value
     )
     differing_rows = (
         (name, first_value, second_value, "suspect")
-        for name, (first_value, second_value) in claim_inspection.inspection.differing_meters.items()
+        for name, (first_value, second_value) in claim_inspection.journal_inspection.differing_meters.items()
     )
     state_column = Column(
         "state", "standing", choose_style=lambda text: GOOD_STYLE if text == "good" else BAD_STYLE
@@ -222,7 +222,7 @@ def _build_meter_table(claim_inspection: ClaimInspection) -> Table:
 
 def _build_main_meter_table(claim_inspection: ClaimInspection, amount_formatter: _AmountFormatter) -> Table:
     """Return a table of the main meters in both copies, and of any other meter on which the copies differ."""
-    inspection = claim_inspection.inspection
+    inspection = claim_inspection.journal_inspection
     first_values, second_values = (
         inspection.first_reading.meter_values,
         inspection.second_reading.meter_values,
@@ -287,7 +287,7 @@ def _build_claim_table(proposals: tuple[ProposedClaim, ...], amount_formatter: _
             (
                 proposal.id,
                 *amounts,
-                proposal.copy_agreement_text,
+                proposal.evidence_status,
                 details,
                 list(proposal.possible_decisions),
             )
@@ -358,7 +358,7 @@ def _parse_decisions(
         payer = payment[1] if payment else ""
         decisions[claim_id] = ClaimDecision(
             decision=_RECORDED_DECISION_BY_WORD[decision_word],
-            amount_cents=cents,
+            paid_cents=cents,
             payer=payer,
             followed_copy=copy_name,
         )

@@ -24,7 +24,7 @@ from egm.errors import LocalError, OperatorError
 from egm.kernel.timekeeping import Timekeeper, create_timekeeper
 from egm.people import Permission
 from egm.tickets.audit import compare_ledger_with_journal
-from egm.tickets.cage import TicketCage, TicketPayee, is_ticket_number, iter_register_lines
+from egm.tickets.cage import TicketCage, TicketPayee, is_ticket_number, iter_payee_register_lines
 from egm.tickets.errors import TicketLedgerDamaged
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.model import Ticket, TicketKind, TicketState, Venue
@@ -434,7 +434,7 @@ def payees(*, state_folder: Path | None, second_folder: Path | None, output_form
     They come from the ticket ledger; the registers of the machine itself are in `egm register`.
     """
     with _open_ledger_read_only(state_folder, second_folder) as store:
-        lines = list(iter_register_lines(store))
+        lines = list(iter_payee_register_lines(store))
     document = [
         _build_ticket_data(line.record, line.record.ticket.number)
         | {"name": line.payee.name, "address": line.payee.address}

@@ -197,7 +197,7 @@ _CORRECTION_OPTIONS: Final = [
         metavar="ENTRY",
         type=WholeNumber(min=1),
         multiple=True,
-        help="An entry that was played under a name other than the buyer's; repeat for more.",
+        help="An entry that was played under another participant than its buyer; repeat for more.",
     ),
     click.option(
         "--ignore",

@@ -11,7 +11,7 @@ from egm.clock import SystemClock
 from egm.config.sas_line import SasLineTable
 from egm.errors import check_invariant
 from egm.host.keys import HostKey
-from egm.host.transfer_port import HostTransferInterface
+from egm.host.transfer_interface import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind

@@ -126,7 +126,7 @@ def _measure_controller_rate(store: Store, machine_count: int) -> float:
         exchange()
     seconds = time.perf_counter() - started_seconds
     check_invariant(
-        sum(link.feeders[level.id].last_counted_number for link in links.values()) == WAGER_COUNT,
+        sum(link.feeder_by_level[level.id].last_counted_number for link in links.values()) == WAGER_COUNT,
         "bench.counted",
     )
     return WAGER_COUNT / seconds

@@ -121,12 +121,12 @@ class SimulatedMachine:
     @property
     def is_enrolled(self) -> bool:
         """Return whether the controller has enrolled the machine."""
-        return self.link.feeders[self._pool.id].is_enrolled
+        return self.link.feeder_by_level[self._pool.id].is_enrolled
 
     @property
     def is_settled(self) -> bool:
         """Return whether every contribution is counted, and every hit is paid and closed at the controller."""
-        feeder = self.link.feeders[self._pool.id]
+        feeder = self.link.feeder_by_level[self._pool.id]
         memory = self.memory
         return feeder.last_counted_number == len(memory.contributions) and all(
             hit.is_closed for hit in memory.hits.values()
@@ -153,7 +153,7 @@ class SimulatedMachine:
         name = f"{self._serial}.{self._pool.id}.{contribution.number}"
         if is_hit:  # in the transaction of the wager, as the machine does
             memory.hits[name] = Hit(
-                contribution.number, self.shown_cents, self.link.feeders[self._pool.id].fall_count
+                contribution.number, self.shown_cents, self.link.feeder_by_level[self._pool.id].fall_count
             )
         self._step("wager")
         self.link.queue_contribution(contribution, self._now_ns())
@@ -215,7 +215,7 @@ class SimulatedMachine:
     def _process_all_news(self) -> None:
         for news in self.link.take_notifications():
             self._process_news(news)
-        feeder = self.link.feeders[self._pool.id]
+        feeder = self.link.feeder_by_level[self._pool.id]
         self.memory.last_counted_number = max(self.memory.last_counted_number, feeder.last_counted_number)
         self.memory.shown_cents, self.memory.fall_count = feeder.amount_cents, feeder.fall_count
 

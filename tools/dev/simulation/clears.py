@@ -80,10 +80,10 @@ class MemoryClears:
                     finish_memory_clear(folder, now=world.now, storage=storage)
                 else:
                     claim_inspection = inspect_claims(folder, FEATURES, storage=storage)
-                    if not claim_inspection.inspection.is_complete:  # at most one copy is damaged
+                    if not claim_inspection.journal_inspection.is_complete:  # at most one copy is damaged
                         copy_damages = (
-                            claim_inspection.inspection.first_reading.damage,
-                            claim_inspection.inspection.second_reading.damage,
+                            claim_inspection.journal_inspection.first_reading.damage,
+                            claim_inspection.journal_inspection.second_reading.damage,
                         )
                         raise RuntimeError(f"an inspection misses acknowledged entries: {copy_damages}")
                     ended_history = _choose_history(possible_histories, claim_inspection)
@@ -101,7 +101,7 @@ class MemoryClears:
                         person="1001",
                         second_person="1002",
                         reason="the memory is replaced",
-                        challenge=claim_inspection.inspection.challenge,
+                        challenge=claim_inspection.journal_inspection.challenge,
                         authentication_method="proved by PIN",
                     )
                     clear_memory(folder, clearance, now=world.now, storage=storage)
@@ -117,7 +117,7 @@ class MemoryClears:
         self.histories.append(ended_history)
         world.boxes.handle_memory_clear()
         for claim, decision in decisions.items():
-            self.paid_by_hand_cents[_parse_claim_kind(claim)] += decision.amount_cents or 0
+            self.paid_by_hand_cents[_parse_claim_kind(claim)] += decision.paid_cents or 0
         return settled_handpays
 
 
@@ -127,7 +127,7 @@ def _choose_history(histories: Sequence[History], claim_inspection: ClaimInspect
     An entry that only one copy has was never acknowledged. A machine that starts with a damaged copy drops it, and
     a clear reads it from the damaged copy.
     """
-    ledger = claim_inspection.inspection.best_reading.ledger
+    ledger = claim_inspection.journal_inspection.best_reading.ledger
     for history in histories:
         if all(history.balance[account] == abs(ledger.balance_cents(account)) for account in SUMMED_ACCOUNTS):
             return history
@@ -169,7 +169,7 @@ def _decide_claims(
         amount_cents = int(proposal.claim.amount) if is_paid else None
         decision = DECISION_PAID if is_paid else DECISION_CARRIED
         decisions[proposal.id] = ClaimDecision(
-            decision=decision, amount_cents=amount_cents, payer="1001" if is_paid else ""
+            decision=decision, paid_cents=amount_cents, payer="1001" if is_paid else ""
         )
     return decisions
 

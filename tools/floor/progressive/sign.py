@@ -100,14 +100,14 @@ class Sign:
         ones, because the new run of the controller does not know what signs have displayed.
         """
         level = self._level_by_id.get(value.level_id)
-        was_timed_out = level is not None and not level.is_fresh(now_ns)
-        if level is None or (was_timed_out and not retained and value.run != level.last_value.run):
+        has_timed_out = level is not None and not level.is_fresh(now_ns)
+        if level is None or (has_timed_out and not retained and value.run != level.last_value.run):
             level = self._level_by_id[value.level_id] = _SignLevel(value, value.amount_cents * 1000, now_ns)
         elif not value.is_after(
             level.last_value.run,
             level.last_value.sequence,
             level.last_value.time_utc,
-            was_timed_out=was_timed_out,
+            has_timed_out=has_timed_out,
         ):
             return ""
         elif contradiction := value.find_amount_error(

@@ -1,6 +1,6 @@
 """Electronic transfers over SAS (AFT): orders, registration, lock and status.
 
-Each poll is only translated here; its effect on the machine's money is in :mod:`egm.host.transfer_port`.
+Each poll is only translated here; its effect on the machine's money is in :mod:`egm.host.transfer_interface`.
 Debit transfers and transfers to a ticket are refused as unsupported, and no receipts are printed, so polls 75
 and 76, which set the text of receipts, get no reply. None of these polls gets a reply if the machine permits a host
 neither transfers nor bonuses, or if the poll arrives on the line of a host other than the one that controls the money.
@@ -11,7 +11,7 @@ from datetime import datetime, time
 from typing import Final
 
 from egm.config.sas_line import SasPollGroup
-from egm.host.transfer_port import (
+from egm.host.transfer_interface import (
     AftRegistration,
     HostTransferInterface,
     HostTransferResult,
@@ -30,7 +30,7 @@ from egm.links.sas.codec import (
     prepend_length,
 )
 from egm.links.sas.host import SasHost
-from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
+from egm.links.sas.poll import VARIABLE_REPLY_SIZE, PollImplementation
 from egm.links.sas.polls.tickets import parse_expiry
 from egm.links.sas.request_sizes import AMOUNT_SIZE_BYTES
 from egm.links.sas.wire import LongPoll
@@ -439,20 +439,20 @@ _POLL_GROUP: Final = SasPollGroup.AFT
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(
         code=0x72,
-        response_length=VARIABLE_RESPONSE_LENGTH,
+        reply_size_bytes=VARIABLE_REPLY_SIZE,
         effect_function=answer_aft_transfer,
         acknowledgement_function=mark_transfer_result_read,
         group=_POLL_GROUP,
     ),
     PollImplementation(
         code=0x73,
-        response_length=VARIABLE_RESPONSE_LENGTH,
+        reply_size_bytes=VARIABLE_REPLY_SIZE,
         effect_function=answer_aft_registration,
         group=_POLL_GROUP,
     ),
     PollImplementation(
         code=0x74,
-        response_length=VARIABLE_RESPONSE_LENGTH,
+        reply_size_bytes=VARIABLE_REPLY_SIZE,
         effect_function=answer_aft_lock,
         group=_POLL_GROUP,
     ),

@@ -15,7 +15,7 @@ from egm.kernel.events import EventType
 from egm.links.sas.codec import ACK, NACK, Reply, decode_bcd, decode_binary
 from egm.links.sas.host import SasHost
 from egm.links.sas.link_monitor import GAME_DELAY_SUFFIX
-from egm.links.sas.poll import ONE_BYTE_RESPONSE, PollEffectFunction, PollImplementation
+from egm.links.sas.poll import ONE_BYTE_REPLY_SIZE, PollEffectFunction, PollImplementation
 from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE
 from egm.links.sas.wire import LongPoll
 from egm.money.host_restrictions import RestrictableFunction
@@ -140,7 +140,7 @@ def close_acceptor_after_bill(host: SasHost) -> None:
 def _build_control_poll(code: int, effect: PollEffectFunction) -> PollImplementation:
     """Return the poll with this command code, which needs the option group of control polls."""
     return PollImplementation(
-        code=code, response_length=ONE_BYTE_RESPONSE, effect_function=effect, group=SasPollGroup.CONTROL
+        code=code, reply_size_bytes=ONE_BYTE_REPLY_SIZE, effect_function=effect, group=SasPollGroup.CONTROL
     )
 
 
@@ -159,7 +159,7 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     _build_control_poll(0x0B, _build_enabling_effect(":maintenance")),
     PollImplementation(
         code=0x2E,
-        response_length=ONE_BYTE_RESPONSE,
+        reply_size_bytes=ONE_BYTE_REPLY_SIZE,
         effect_function=delay_game,
         group=SasPollGroup.GAME_DELAY,
     ),

@@ -16,7 +16,7 @@ from egm.links.sas.codec import (
     prepend_length,
 )
 from egm.links.sas.meters import compute_return_hundredths, read_meter
-from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
+from egm.links.sas.poll import VARIABLE_REPLY_SIZE, PollImplementation
 from egm.links.sas.readout import GameReadout, SasReadout
 from egm.links.sas.tables.denominations import DENOMINATION_CENTS_BY_CODE
 from egm.links.sas.wire import LongPoll
@@ -277,42 +277,42 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
 _MULTI_DENOMINATION_POLL_GROUP: Final = SasPollGroup.MULTI_DENOMINATION
 
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
-    PollImplementation(code=0x1F, response_length=24, answer_function=answer_machine_identity),
-    PollImplementation(code=0x51, response_length=6, answer_function=answer_games_implemented),
-    PollImplementation(code=0x53, response_length=26, answer_function=answer_game_configuration),
-    PollImplementation(code=0x55, response_length=6, answer_function=answer_selected_game),
+    PollImplementation(code=0x1F, reply_size_bytes=24, answer_function=answer_machine_identity),
+    PollImplementation(code=0x51, reply_size_bytes=6, answer_function=answer_games_implemented),
+    PollImplementation(code=0x53, reply_size_bytes=26, answer_function=answer_game_configuration),
+    PollImplementation(code=0x55, reply_size_bytes=6, answer_function=answer_selected_game),
     PollImplementation(
         code=0x56,
-        response_length=VARIABLE_RESPONSE_LENGTH,
+        reply_size_bytes=VARIABLE_REPLY_SIZE,
         answer_function=answer_enabled_games,
         can_be_limited_to_denomination=True,
     ),
-    PollImplementation(code=0xA0, response_length=12, answer_function=answer_features),
+    PollImplementation(code=0xA0, reply_size_bytes=12, answer_function=answer_features),
     PollImplementation(
         code=0xB0,
-        response_length=VARIABLE_RESPONSE_LENGTH,
+        reply_size_bytes=VARIABLE_REPLY_SIZE,
         answer_function=answer_for_one_denomination,
         group=_MULTI_DENOMINATION_POLL_GROUP,
     ),
     PollImplementation(
         code=0xB1,
-        response_length=5,
+        reply_size_bytes=5,
         answer_function=answer_player_denomination,
         group=_MULTI_DENOMINATION_POLL_GROUP,
     ),
     PollImplementation(
         code=0xB2,
-        response_length=VARIABLE_RESPONSE_LENGTH,
+        reply_size_bytes=VARIABLE_REPLY_SIZE,
         answer_function=answer_player_denominations,
         group=_MULTI_DENOMINATION_POLL_GROUP,
     ),
-    PollImplementation(code=0xB3, response_length=5, answer_function=answer_token_denomination),
+    PollImplementation(code=0xB3, reply_size_bytes=5, answer_function=answer_token_denomination),
     PollImplementation(
-        code=0xB4, response_length=VARIABLE_RESPONSE_LENGTH, answer_function=answer_wager_category
+        code=0xB4, reply_size_bytes=VARIABLE_REPLY_SIZE, answer_function=answer_wager_category
     ),
     PollImplementation(
         code=0xB5,
-        response_length=VARIABLE_RESPONSE_LENGTH,
+        reply_size_bytes=VARIABLE_REPLY_SIZE,
         answer_function=answer_extended_information,
         can_be_limited_to_denomination=True,
     ),

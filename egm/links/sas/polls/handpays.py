@@ -78,11 +78,11 @@ def reset_handpay(host: SasHost, _: LongPoll) -> Reply:
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(
         code=0x1B,
-        response_length=24,
+        reply_size_bytes=24,
         answer_function=answer_handpay_information,
         acknowledgement_function=mark_handpay_read,
     ),
     PollImplementation(
-        code=0x94, response_length=5, effect_function=reset_handpay, group=SasPollGroup.HANDPAY_RESET
+        code=0x94, reply_size_bytes=5, effect_function=reset_handpay, group=SasPollGroup.HANDPAY_RESET
     ),
 )

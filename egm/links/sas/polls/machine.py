@@ -18,7 +18,7 @@ from egm.links.sas.codec import (
 )
 from egm.links.sas.host import SasHost
 from egm.links.sas.journal_exceptions import find_bill_codes
-from egm.links.sas.poll import ONE_BYTE_RESPONSE, VARIABLE_RESPONSE_LENGTH, PollImplementation
+from egm.links.sas.poll import ONE_BYTE_REPLY_SIZE, VARIABLE_REPLY_SIZE, PollImplementation
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import LongPoll
 
@@ -130,30 +130,30 @@ def switch_real_time_reporting(host: SasHost, request: LongPoll) -> Reply:
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(
         code=0x0E,
-        response_length=ONE_BYTE_RESPONSE,
+        reply_size_bytes=ONE_BYTE_REPLY_SIZE,
         effect_function=switch_real_time_reporting,
         group=SasPollGroup.REAL_TIME_EVENTS,
     ),
-    PollImplementation(code=0x2C, response_length=8, answer_function=answer_hopper_level),
-    PollImplementation(code=0x3D, response_length=13, answer_function=answer_last_ticket),
-    PollImplementation(code=0x48, response_length=10, answer_function=answer_last_bill),
-    PollImplementation(code=0x49, response_length=8, answer_function=answer_stacker_bills),
-    PollImplementation(code=0x4A, response_length=8, answer_function=answer_stacker_value),
+    PollImplementation(code=0x2C, reply_size_bytes=8, answer_function=answer_hopper_level),
+    PollImplementation(code=0x3D, reply_size_bytes=13, answer_function=answer_last_ticket),
+    PollImplementation(code=0x48, reply_size_bytes=10, answer_function=answer_last_bill),
+    PollImplementation(code=0x49, reply_size_bytes=8, answer_function=answer_stacker_bills),
+    PollImplementation(code=0x4A, reply_size_bytes=8, answer_function=answer_stacker_value),
     PollImplementation(
         code=0x4F,
-        response_length=VARIABLE_RESPONSE_LENGTH,
+        reply_size_bytes=VARIABLE_REPLY_SIZE,
         answer_function=answer_hopper_status,
         group=SasPollGroup.HOPPER_STATUS,
     ),
     PollImplementation(
-        code=0x54, response_length=VARIABLE_RESPONSE_LENGTH, answer_function=answer_version_and_serial
+        code=0x54, reply_size_bytes=VARIABLE_REPLY_SIZE, answer_function=answer_version_and_serial
     ),
-    PollImplementation(code=0x7E, response_length=11, answer_function=answer_time_of_day),
+    PollImplementation(code=0x7E, reply_size_bytes=11, answer_function=answer_time_of_day),
     PollImplementation(
         code=0x7F,
-        response_length=ONE_BYTE_RESPONSE,
+        reply_size_bytes=ONE_BYTE_REPLY_SIZE,
         effect_function=receive_date_and_time,
         is_executed_as_broadcast=True,
     ),
-    PollImplementation(code=0x8F, response_length=13, answer_function=answer_reel_stops),
+    PollImplementation(code=0x8F, reply_size_bytes=13, answer_function=answer_reel_stops),
 )

@@ -13,7 +13,7 @@ from egm.links.sas.codec import (
     prepend_length,
 )
 from egm.links.sas.meters import read_meter
-from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollAnswerFunction, PollImplementation
+from egm.links.sas.poll import VARIABLE_REPLY_SIZE, PollAnswerFunction, PollImplementation
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.request_sizes import GAME_NUMBER_SIZE_BYTES
 from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
@@ -168,7 +168,7 @@ def _build_poll_implementations() -> Sequence[PollImplementation]:
         *(
             PollImplementation(
                 code=code,
-                response_length=_REPLY_OVERHEAD_SIZE_BYTES + 4 * len(codes),
+                reply_size_bytes=_REPLY_OVERHEAD_SIZE_BYTES + 4 * len(codes),
                 answer_function=_build_meters_answer(*codes),
                 can_be_limited_to_denomination=code in _POLLS_THAT_CAN_BE_LIMITED_TO_DENOMINATION,
             )
@@ -176,34 +176,34 @@ def _build_poll_implementations() -> Sequence[PollImplementation]:
         ),
         *(
             PollImplementation(
-                code=poll_code, response_length=8, answer_function=_build_meters_answer(bill_meter_code)
+                code=poll_code, reply_size_bytes=8, answer_function=_build_meters_answer(bill_meter_code)
             )
             for poll_code, bill_meter_code in _BILL_METER_CODE_BY_POLL.items()
         ),
         PollImplementation(
-            code=0x18, response_length=8, answer_function=answer_games_since_power_up_and_door_close
+            code=0x18, reply_size_bytes=8, answer_function=answer_games_since_power_up_and_door_close
         ),
-        PollImplementation(code=0x1C, response_length=36, answer_function=answer_machine_meters),
-        PollImplementation(code=0x20, response_length=8, answer_function=answer_value_of_bills),
-        PollImplementation(code=0x2D, response_length=10, answer_function=_build_game_meters_answer(0x03)),
+        PollImplementation(code=0x1C, reply_size_bytes=36, answer_function=answer_machine_meters),
+        PollImplementation(code=0x20, reply_size_bytes=8, answer_function=answer_value_of_bills),
+        PollImplementation(code=0x2D, reply_size_bytes=10, answer_function=_build_game_meters_answer(0x03)),
         PollImplementation(
-            code=0x52, response_length=22, answer_function=_build_game_meters_answer(0x00, 0x01, 0x02, 0x05)
+            code=0x52, reply_size_bytes=22, answer_function=_build_game_meters_answer(0x00, 0x01, 0x02, 0x05)
         ),
         PollImplementation(
             code=0x2F,
-            response_length=VARIABLE_RESPONSE_LENGTH,
+            reply_size_bytes=VARIABLE_REPLY_SIZE,
             answer_function=answer_selected_meters,
             can_be_limited_to_denomination=True,
         ),
         PollImplementation(
             code=0x6F,
-            response_length=VARIABLE_RESPONSE_LENGTH,
+            reply_size_bytes=VARIABLE_REPLY_SIZE,
             answer_function=answer_extended_meters,
             can_be_limited_to_denomination=True,
         ),
         PollImplementation(
             code=0xAF,
-            response_length=VARIABLE_RESPONSE_LENGTH,
+            reply_size_bytes=VARIABLE_REPLY_SIZE,
             answer_function=answer_extended_meters,
             can_be_limited_to_denomination=True,
         ),

@@ -13,7 +13,7 @@ from egm.config.sas_line import SasPollGroup
 from egm.links.entries import PROGRESSIVE_WINS_READ, ProgressiveWinsRead
 from egm.links.sas.codec import ACK, MalformedPollError, Reply, decode_bcd, encode_bcd, prepend_length
 from egm.links.sas.host import SasHost
-from egm.links.sas.poll import ONE_BYTE_RESPONSE, VARIABLE_RESPONSE_LENGTH, PollImplementation
+from egm.links.sas.poll import ONE_BYTE_REPLY_SIZE, VARIABLE_REPLY_SIZE, PollImplementation
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.request_sizes import AMOUNT_SIZE_BYTES
 from egm.links.sas.wire import LongPoll
@@ -24,7 +24,7 @@ from egm.progressive.records import BroadcastWin
 
 #: BCD bytes of a total in credits.
 _CREDITS_SIZE_BYTES: Final = 4
-#: Bytes of one win in a reply: level and amount.
+#: Bytes of the win in the reply to poll 84: group, level and amount.
 _WIN_SIZE_BYTES: Final = 2 + AMOUNT_SIZE_BYTES
 #: Exception code: a progressive win is unread.
 _PROGRESSIVE_HIT_EXCEPTION_CODE: Final = 0x56
@@ -54,24 +54,24 @@ def _store_amounts(host: SasHost, request: LongPoll, group_number: int, level_by
     row_size_bytes = 1 + AMOUNT_SIZE_BYTES
     if not group_number or not level_bytes or len(level_bytes) % row_size_bytes:
         raise MalformedPollError(request, "expected a group above 0 and complete levels")
-    cents_by_level = {
+    cents_by_level_number = {
         level_bytes[offset]: decode_bcd(request, level_bytes[offset + 1 : offset + row_size_bytes])
         for offset in range(0, len(level_bytes), row_size_bytes)
     }
-    if any(not 1 <= level <= _LEVEL_NUMBER_MAX for level in cents_by_level):
+    if any(not 1 <= level <= _LEVEL_NUMBER_MAX for level in cents_by_level_number):
         raise MalformedPollError(request, f"a level is outside 1 to {_LEVEL_NUMBER_MAX}")
     broadcasts = host.machine.component(LevelAmountSources).broadcasts
     if broadcasts is None:
         return None
-    broadcasts.store_broadcast(group_number, cents_by_level)
+    broadcasts.store_broadcast(group_number, cents_by_level_number)
     return ACK
 
 
 def answer_cumulative_wins(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll 83: the total of progressive wins of a game, or for game 0000 of the machine, in credits."""
-    number = decode_bcd(request, request.data)
-    game = readout.find_game(number)
-    if number and game is None:
+    game_number = decode_bcd(request, request.data)
+    game = readout.find_game(game_number)
+    if game_number and game is None:
         return None
     values = readout.read_meters("" if game is None else game.id)
     won_cents = values.get("mach_progressive", 0) + values.get("att_progressive", 0)
@@ -168,32 +168,32 @@ def _mark_oldest_wins_read(host: SasHost, win_count: int) -> None:
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(
         code=0x80,
-        response_length=ONE_BYTE_RESPONSE,
+        reply_size_bytes=ONE_BYTE_REPLY_SIZE,
         effect_function=receive_level_amount,
         group=_POLL_GROUP,
         is_executed_as_broadcast=True,
     ),
     PollImplementation(
-        code=0x83, response_length=10, answer_function=answer_cumulative_wins, group=_POLL_GROUP
+        code=0x83, reply_size_bytes=10, answer_function=answer_cumulative_wins, group=_POLL_GROUP
     ),
-    PollImplementation(code=0x84, response_length=11, effect_function=answer_current_win, group=_POLL_GROUP),
+    PollImplementation(code=0x84, reply_size_bytes=11, effect_function=answer_current_win, group=_POLL_GROUP),
     PollImplementation(
         code=0x85,
-        response_length=11,
+        reply_size_bytes=11,
         effect_function=answer_queued_win,
         acknowledgement_function=mark_win_read,
         group=_POLL_GROUP,
     ),
     PollImplementation(
         code=0x86,
-        response_length=ONE_BYTE_RESPONSE,
+        reply_size_bytes=ONE_BYTE_REPLY_SIZE,
         effect_function=receive_level_amounts,
         group=_POLL_GROUP,
         is_executed_as_broadcast=True,
     ),
     PollImplementation(
         code=0x87,
-        response_length=VARIABLE_RESPONSE_LENGTH,
+        reply_size_bytes=VARIABLE_REPLY_SIZE,
         effect_function=answer_queued_wins,
         acknowledgement_function=mark_wins_read,
         group=_POLL_GROUP,

@@ -15,7 +15,7 @@ from egm.errors import LocalError
 from egm.links.entries import ROM_SIGNATURE_FAILED, RomSignatureFailed
 from egm.links.sas.codec import ACK, Reply, encode_binary
 from egm.links.sas.host import SasHost
-from egm.links.sas.poll import ONE_BYTE_RESPONSE, PollImplementation
+from egm.links.sas.poll import ONE_BYTE_REPLY_SIZE, PollImplementation
 from egm.links.sas.wire import LongPoll
 from egm.verify.digest import SignatureAlgorithm
 from egm.verify.examine import compute_signatures_in_child_process
@@ -71,7 +71,7 @@ async def _deliver_rom_signature(host: SasHost, seed: bytes) -> None:
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(
         code=_ROM_SIGNATURE_POLL,
-        response_length=ONE_BYTE_RESPONSE,
+        reply_size_bytes=ONE_BYTE_REPLY_SIZE,
         effect_function=send_rom_signature,
         group=SasPollGroup.ROM_SIGNATURE,
     ),

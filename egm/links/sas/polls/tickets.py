@@ -1,6 +1,7 @@
 """Ticket polls: numbers for printed tickets, values of inserted tickets, and the text printed on tickets.
 
-Each poll is only translated here; its effect on the machine's money is in :mod:`egm.host.ticket_port`. These
+SAS calls the number of a ticket its validation number.
+Each poll is only translated here; its effect on the machine's money is in :mod:`egm.host.ticket_interface`. These
 polls are answered only on the line of the host that validates the machine's tickets. If no host validates them,
 they are answered on no line.
 """
@@ -12,7 +13,7 @@ from typing import Final
 from egm.config.cabinet_file import TicketValidator
 from egm.config.sas_line import SasPollGroup
 from egm.devices.interface import MoneyDevices
-from egm.host.ticket_port import (
+from egm.host.ticket_interface import (
     HostTicketInterface,
     PrintedTicketInRing,
     RedemptionState,
@@ -31,7 +32,7 @@ from egm.links.sas.codec import (
     prepend_length,
 )
 from egm.links.sas.host import SasHost
-from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
+from egm.links.sas.poll import VARIABLE_REPLY_SIZE, PollImplementation
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.request_sizes import AMOUNT_SIZE_BYTES
 from egm.links.sas.wire import LongPoll
@@ -47,7 +48,7 @@ from meters.transaction import JSON
 TICKET_PRINTED_EXCEPTION_CODE, TICKET_TRANSFER_COMPLETE_EXCEPTION_CODE = 0x3D, 0x68
 
 #: Digits of a full ticket number.
-_VALIDATION_NUMBER_DIGIT_COUNT: Final = 18
+_TICKET_NUMBER_DIGIT_COUNT: Final = 18
 
 #: Validation types of tickets for a machine's credits; hand-pays are not validated here.
 _VALIDATION_TYPE_BY_TICKET_KIND: Final[Mapping[TicketKind, int]] = {
@@ -67,8 +68,8 @@ _METER_BY_VALIDATION_TYPE: Final[Mapping[int, str | None]] = {
 
 def find_ticket_interface(host: SasHost) -> HostTicketInterface | None:
     """Return the interface through which this host validates the machine's tickets, or None if it validates none."""
-    money = host.machine.component(HostMoney)
-    if money.ticket_validator.is_host and money.money_line_name == host.name:
+    host_money = host.machine.component(HostMoney)
+    if host_money.ticket_validator.is_host and host_money.money_line_name == host.name:
         return HostTicketInterface(host.context.engine, host.context.submit_event)
     return None
 
@@ -166,12 +167,12 @@ def mark_record_read(host: SasHost, request: LongPoll, reply: Reply) -> None:
     Do nothing unless the host read the record with function code 00.
     """
     ticket_interface = find_ticket_interface(host)
-    digits = (
+    ticket_number = (
         reply.data[_RECORD_SYSTEM_ID_OFFSET : _RECORD_SYSTEM_ID_OFFSET + 1].hex()
         + reply.data[_RECORD_NUMBER_SLICE].hex()
     )
     if ticket_interface is not None and request.data[0] == _READ_NEXT_FUNCTION_CODE and any(reply.data):
-        ticket_interface.mark_ticket_read(digits)
+        ticket_interface.mark_ticket_read(ticket_number)
         if ticket_interface.find_oldest_unread_ticket() is not None:
             host.post_exception(TICKET_PRINTED_EXCEPTION_CODE)
 
@@ -197,7 +198,7 @@ _NO_CASH_OUT_WAITING_TYPE: Final = 0x80
 
 
 def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
-    """Answer poll 57: the cash-out that waits for a validation number."""
+    """Answer poll 57: the cash-out that waits for a ticket number."""
     ticket_interface = find_ticket_interface(host)
     if ticket_interface is None:
         return None
@@ -218,18 +219,18 @@ _REPLY_CODE_BY_NUMBER_RESULT: Final = {
 }
 
 
-def receive_validation_number(host: SasHost, request: LongPoll) -> Reply | None:
-    """Answer poll 58: receive the validation number of the waiting ticket; system ID 00 refuses the ticket."""
+def receive_ticket_number(host: SasHost, request: LongPoll) -> Reply | None:
+    """Answer poll 58: receive the number of the waiting ticket; system ID 00 refuses the ticket."""
     ticket_interface = find_ticket_interface(host)
     if ticket_interface is None:
         return None
-    digits = request.data.hex()
+    ticket_number = request.data.hex()
     if not is_bcd(request.data):
         result = TicketNumberReply.INVALID_NUMBER
-    elif digits.startswith("00"):
+    elif ticket_number.startswith("00"):
         result = ticket_interface.continue_without_host_number()
     else:
-        result = ticket_interface.assign_ticket_number(digits)
+        result = ticket_interface.assign_ticket_number(ticket_number)
     return Reply(bytes((_REPLY_CODE_BY_NUMBER_RESULT[result],)), is_resent_on_repeat=True)
 
 
@@ -240,16 +241,19 @@ _UNSTATED_PARSING_CODE: Final = 0x00
 
 
 def answer_ticket_validation_data(host: SasHost, _: LongPoll) -> Reply | None:
-    """Answer poll 70: the validation number of the ticket in escrow."""
+    """Answer poll 70: the number of the ticket in escrow."""
     ticket_interface = find_ticket_interface(host)
     if ticket_interface is None:
         return None
-    digits = ticket_interface.offered_ticket_number
-    if digits is None:
+    ticket_number = ticket_interface.offered_ticket_number
+    if ticket_number is None:
         return Reply(prepend_length(bytes((_NO_TICKET_IN_ESCROW_STATUS,))))
     return Reply(
         prepend_length(
-            bytes((0,)) + bytes(AMOUNT_SIZE_BYTES) + bytes((_UNSTATED_PARSING_CODE,)) + bytes.fromhex(digits)
+            bytes((0,))
+            + bytes(AMOUNT_SIZE_BYTES)
+            + bytes((_UNSTATED_PARSING_CODE,))
+            + bytes.fromhex(ticket_number)
         )
     )
 
@@ -325,7 +329,7 @@ def answer_redemption(host: SasHost, request: LongPoll) -> Reply | None:
             f"length is {length:02X}; expected {_LENGTH_WITHOUT_TERMS:02X} or {_LENGTH_WITH_TERMS:02X}, "
             "and 01 for a query",
         )
-    amount_cents, digits = decode_bcd(request, body[:AMOUNT_SIZE_BYTES]), body[6:15].hex()
+    amount_cents, ticket_number = decode_bcd(request, body[:AMOUNT_SIZE_BYTES]), body[6:15].hex()
     if transfer_code in _REFUSAL_REASON_BY_TRANSFER_CODE:
         return _build_redemption_reply(
             host,
@@ -338,7 +342,7 @@ def answer_redemption(host: SasHost, request: LongPoll) -> Reply | None:
     expiry_date = parse_expiry(request, body[15:19], host) if length == _LENGTH_WITH_TERMS else None
     restricted_pool = decode_binary(body[19:21])
     redemption = ticket_interface.authorise_redemption(
-        digits,
+        ticket_number,
         _CREDIT_KIND_BY_TRANSFER_CODE[transfer_code],
         amount_cents,
         expiry_date=expiry_date,
@@ -368,7 +372,7 @@ def _build_status_reply(redemption: RedemptionState) -> Reply:
         status_code = _CODE_BY_CREDIT_KIND[redemption.kind]
     else:
         status_code = _CODE_BY_REDEMPTION_STATUS[redemption.status]
-    if len(redemption.ticket_number) != _VALIDATION_NUMBER_DIGIT_COUNT:
+    if len(redemption.ticket_number) != _TICKET_NUMBER_DIGIT_COUNT:
         return Reply(prepend_length(bytes((status_code,))))
     body = (
         bytes((status_code,))
@@ -549,53 +553,53 @@ def set_ticket_data(host: SasHost, request: LongPoll) -> Reply | None:
 
 _POLL_GROUP: Final = SasPollGroup.TICKETS
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
-    PollImplementation(code=0x4C, response_length=10, effect_function=set_validation_id, group=_POLL_GROUP),
+    PollImplementation(code=0x4C, reply_size_bytes=10, effect_function=set_validation_id, group=_POLL_GROUP),
     PollImplementation(
         code=0x4D,
-        response_length=35,
+        reply_size_bytes=35,
         effect_function=answer_validation_record,
         acknowledgement_function=mark_record_read,
         group=_POLL_GROUP,
     ),
     PollImplementation(
-        code=0x50, response_length=14, answer_function=answer_validation_meters, group=_POLL_GROUP
+        code=0x50, reply_size_bytes=14, answer_function=answer_validation_meters, group=_POLL_GROUP
     ),
     PollImplementation(
-        code=0x57, response_length=10, effect_function=answer_pending_cash_out, group=_POLL_GROUP
+        code=0x57, reply_size_bytes=10, effect_function=answer_pending_cash_out, group=_POLL_GROUP
     ),
     PollImplementation(
-        code=0x58, response_length=5, effect_function=receive_validation_number, group=_POLL_GROUP
+        code=0x58, reply_size_bytes=5, effect_function=receive_ticket_number, group=_POLL_GROUP
     ),
     PollImplementation(
         code=0x70,
-        response_length=VARIABLE_RESPONSE_LENGTH,
+        reply_size_bytes=VARIABLE_REPLY_SIZE,
         effect_function=answer_ticket_validation_data,
         group=_POLL_GROUP,
     ),
     PollImplementation(
         code=0x71,
-        response_length=VARIABLE_RESPONSE_LENGTH,
+        reply_size_bytes=VARIABLE_REPLY_SIZE,
         effect_function=answer_redemption,
         acknowledgement_function=mark_redemption_read,
         group=_POLL_GROUP,
     ),
     PollImplementation(
         code=0x7B,
-        response_length=VARIABLE_RESPONSE_LENGTH,
+        reply_size_bytes=VARIABLE_REPLY_SIZE,
         effect_function=answer_validation_status,
         group=_POLL_GROUP,
         is_executed_as_broadcast=True,
     ),
     PollImplementation(
         code=0x7C,
-        response_length=5,
+        reply_size_bytes=5,
         effect_function=set_extended_ticket_data,
         group=_POLL_GROUP,
         is_executed_as_broadcast=True,
     ),
     PollImplementation(
         code=0x7D,
-        response_length=5,
+        reply_size_bytes=5,
         effect_function=set_ticket_data,
         group=_POLL_GROUP,
         is_executed_as_broadcast=True,

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 #: Whole-cent denominations in the order of their codes.
-_WHOLE_CENTS_BY_CODE: Final = (
+_WHOLE_CENT_DENOMINATIONS: Final = (
     *(1, 5, 10, 25, 50, 100, 500, 1000, 2000, 10_000, 20, 200, 250, 2500, 5000, 20_000, 25_000),
     *(50_000, 100_000, 200_000, 250_000, 500_000, 2, 3, 15, 40),
 )
@@ -19,7 +19,7 @@ _CENT_DIVISORS: Final = (2, 4, 5, 10, 20)
 DENOMINATION_CENTS_BY_CODE: Final[Mapping[int, Fraction]] = dict(
     enumerate(
         (
-            *(Fraction(cents) for cents in _WHOLE_CENTS_BY_CODE),
+            *(Fraction(cents) for cents in _WHOLE_CENT_DENOMINATIONS),
             *(Fraction(1, divisor) for divisor in _CENT_DIVISORS),
         ),
         start=1,

@@ -117,8 +117,8 @@ _BILL_VALUES_ALL: Final = (
 #: Values of the bills that are counted in the stacker and at the drop, in major units.
 _BILL_VALUES_UP_TO_1000: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
-#: The meters that count bills, by the first code of each run of codes: where the bills went, and the values of the
-#: bills in the order of the codes, in major units.
+#: The meters that count bills, one code for each value. By the first code of each group: where the bills went, and the
+#: values of the bills in the order of the codes, in major units.
 BILL_METERS_BY_FIRST_CODE: Final[Mapping[int, tuple[str, tuple[int, ...]]]] = {
     0x40: ("accepted", _BILL_VALUES_ALL),
     0x59: ("to the drop", _BILL_VALUES_UP_TO_1000),

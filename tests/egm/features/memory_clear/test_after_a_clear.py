@@ -3,7 +3,7 @@
 import pytest
 
 from egm.config.cabinet_file import TicketValidator
-from egm.host.ticket_port import HostTicketInterface
+from egm.host.ticket_interface import HostTicketInterface
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey

@@ -427,7 +427,7 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
             claim_inspection,
             acts,
             **CLEAR_PERSONS_AND_REASON,
-            challenge=claim_inspection.inspection.challenge,
+            challenge=claim_inspection.journal_inspection.challenge,
         )
     with pytest.raises(ClearRefused, match="there is no claim ghost: list the claims again"):
         build_clearance(claim_inspection, ghost=build_carried_decision())
@@ -457,12 +457,12 @@ def test_two_copies_damaged_in_different_places_prove_everything_together(tmp_pa
     content[-200] ^= 1  # the log is complete except for its end
     log.write_bytes(content)
     full_inspection = inspect_claims(tmp_path, FEATURES)
-    assert full_inspection.inspection.second_reading.damage
-    assert full_inspection.inspection.is_complete
+    assert full_inspection.journal_inspection.second_reading.damage
+    assert full_inspection.journal_inspection.is_complete
     assert {proposal.id: proposal.claim.amount for proposal in full_inspection.proposals} == {
         "credit:1:cashable": 2500
     }
-    assert full_inspection.proposals[0].copy_agreement_text in {"good", "one copy goes further"}
+    assert full_inspection.proposals[0].evidence_status in {"good", "one copy goes further"}
 
 
 def pay_out_after_readable_copy(folder: Path) -> MachineRig:
@@ -491,11 +491,11 @@ def test_a_possibly_paid_claim_says_so_and_can_be_closed(tmp_path, are_heads_rea
         for head in (*tmp_path.glob("journal.head"), *tmp_path.glob("second/journal.head")):
             head.write_bytes(b"")
     claim_inspection = inspect_claims(tmp_path, FEATURES)
-    inspection = claim_inspection.inspection
+    inspection = claim_inspection.journal_inspection
     assert (inspection.copies_agree, inspection.is_complete) == (True, False)
     assert (inspection.acknowledged_sequence > inspection.best_reading.sequence) is are_heads_readable
     (credit,) = (proposal for proposal in claim_inspection.proposals if proposal.id == "credit:1:cashable")
-    assert (credit.copy_agreement_text, credit.claim.amount) == (standing, 2000)
+    assert (credit.evidence_status, credit.claim.amount) == (standing, 2000)
     assert credit.possible_decisions == ("carried", "paid", "ended")
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path}"]).output
     assert standing in " ".join(shown.split())
@@ -520,7 +520,7 @@ def test_a_possibly_paid_claim_is_carried_over_if_the_persons_decide_so(tmp_path
 def test_a_claim_proved_up_to_the_last_entry_cannot_be_closed(tmp_path):
     MachineRig(tmp_path, devices=SOLD).boot().insert(2000).close()
     claim_inspection = inspect_claims(tmp_path, FEATURES)
-    assert [proposal.copy_agreement_text for proposal in claim_inspection.proposals] == ["good"]
+    assert [proposal.evidence_status for proposal in claim_inspection.proposals] == ["good"]
     with pytest.raises(ClearRefused, match="it can be carried or paid, not 'ended'"):
         build_clearance(claim_inspection, credit_1_cashable=ClaimDecision(decision=DECISION_ENDED))
 
@@ -538,7 +538,7 @@ def write_contradicting_copies(folder: Path) -> None:
 @pytest.mark.requirement("A-06")
 def test_every_meter_on_which_the_copies_differ_is_shown_with_both_values(tmp_path):
     write_contradicting_copies(tmp_path)
-    inspection = inspect_claims(tmp_path / "one", FEATURES).inspection
+    inspection = inspect_claims(tmp_path / "one", FEATURES).journal_inspection
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path / 'one'}"]).output
     rows = [" ".join(line.split()) for line in shown.splitlines()]
     differing = [row for row in rows if row.endswith("they differ")]
@@ -557,7 +557,7 @@ def test_the_persons_choose_the_valid_copy_when_copies_contradict(tmp_path, copy
         MachineRig(state, devices=SOLD).boot()
     claim_inspection = inspect_claims(state, FEATURES)
     (credit,) = (proposal for proposal in claim_inspection.proposals if proposal.id == "credit:1:cashable")
-    assert (credit.copy_agreement_text, claim_inspection.inspection.copies_agree) == (
+    assert (credit.evidence_status, claim_inspection.journal_inspection.copies_agree) == (
         "they disagree",
         False,
     )
@@ -576,7 +576,7 @@ def test_the_persons_choose_the_valid_copy_when_copies_contradict(tmp_path, copy
             "--reason=they contradict each other",
         ]
         options = [
-            f"--challenge={claim_inspection.inspection.challenge}",
+            f"--challenge={claim_inspection.journal_inspection.challenge}",
             f"--claim={credit.id}={decision}",
             *others,
         ]

@@ -8,7 +8,7 @@ from test_clearing import SOLD, reopen_cleared
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import TicketValidator
 from egm.features.memory_clear.carrying import inspect_claims
-from egm.host.transfer_port import HostTransferInterface
+from egm.host.transfer_interface import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.keys import MoneyKey

@@ -19,7 +19,7 @@ from egm.features.tournament.feature import create_round_clock
 from egm.features.tournament.installed import (
     RulesFile,
     find_reason_machine_is_unsuitable,
-    list_file_faults,
+    list_rules_file_errors,
     parse_rules_or_none,
 )
 from egm.features.tournament.page import TournamentPage
@@ -27,7 +27,7 @@ from egm.features.tournament.results import derive_results
 from egm.features.tournament.rules import parse_rules
 from egm.features.tournament.view import _build_rules_view, build_tournament_view
 from egm.gaming_day import GamingDay
-from egm.host.transfer_port import HostTransferInterface, TransferLockState
+from egm.host.transfer_interface import HostTransferInterface, TransferLockState
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.running_positions import RunningPosition, RunningPositions
@@ -164,7 +164,7 @@ def test_the_tournament_is_not_entered_in_a_wrong_state(hall):
                 identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind={CreditKind.CASHABLE: 100}
             )
         },
-        {"transfer_lock": TransferLock(required_transfers_code=1, until_ns=10**12)},
+        {"transfer_lock": TransferLock(required_transfers_code=1, end_ns=10**12)},
         {"ticket_inquiry": TicketInquiry("asked", 1, "071111222233334444")},
     ):
         ((name, value),) = waits.items()
@@ -708,7 +708,7 @@ def test_a_version_that_refuses_the_installed_rules_starts_and_staff_remove_them
         raise PaytableError(f"{name}: not in the library")
 
     monkeypatch.setattr("egm.features.tournament.rules._load_library_game", find_none)
-    for cached in (parse_rules, parse_rules_or_none, _build_rules_view, list_file_faults):
+    for cached in (parse_rules, parse_rules_or_none, _build_rules_view, list_rules_file_errors):
         cached.cache_clear()
     hall.cut_power()
     view = build_tournament_view(hall.room.machine)
@@ -726,7 +726,7 @@ def test_a_version_that_refuses_the_installed_rules_starts_and_staff_remove_them
     assert hall.room.journal.balance_cents("fees:sold") == 0
     assert hall.fill("tournament_rules_out") is None
     assert hall.room.state is State.IDLE
-    for cached in (parse_rules, parse_rules_or_none, _build_rules_view, list_file_faults):
+    for cached in (parse_rules, parse_rules_or_none, _build_rules_view, list_rules_file_errors):
         cached.cache_clear()
 
 

@@ -561,9 +561,9 @@ def test_a_round_without_the_round_before_is_refused_and_its_points_are_not_drop
         ({"absent_rounds": [(3, 3)]}, "entry 3: round 2 is in none of the journals, but round 3 is absent"),
         (
             {"renamed_entries": [1]},
-            "entry 1: no machine recorded a name other than its buyer's: omit --renamed",
+            "entry 1: no machine recorded a participant other than its buyer: omit --renamed",
         ),
-        ({"renamed_entries": [9]}, "entry 9: no machine recorded a name other"),
+        ({"renamed_entries": [9]}, "entry 9: no machine recorded a participant other"),
         ({"unused_entries": [3]}, "entry 3: a journal records its sale: it is not unused"),
         ({"unused_entries": [4]}, "entry 4: entry 3 is the last one sold: it is not unused"),
         ({"absent_machines": ["8"]}, "machine 8: it took part, because b is its journal"),

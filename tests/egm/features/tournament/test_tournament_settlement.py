@@ -196,7 +196,7 @@ def find_rules_shortfall(rules):
     return find_prize_shortfall(
         rules.prize_plan,
         terms.fee_cents,
-        entries_min=1 if rules.interrupted_game_rule == "refund" else terms.participants_min,
+        entries_min=1 if rules.interrupted_round_rule == "refund" else terms.participants_min,
         participants_max=terms.participants_max,
         entries_per_participant=terms.per_participant,
         can_entries_lose_rank=rules.can_entries_lose_rank,
@@ -212,7 +212,8 @@ def test_accepted_prizes_return_30_percent_at_every_number_of_entries_and_refuse
         terms, plan = rules.entries, rules.prize_plan
         short = []
         for sold in range(
-            1 if rules.interrupted_game_rule == "refund" else terms.participants_min, rules_entries(terms) + 1
+            1 if rules.interrupted_round_rule == "refund" else terms.participants_min,
+            rules_entries(terms) + 1,
         ):
             least = 1 if rules.can_entries_lose_rank else -(-sold // terms.per_participant)
             for ranked in range(least, min(sold, terms.participants_max) + 1):

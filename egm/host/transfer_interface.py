@@ -1,8 +1,8 @@
-"""Transfer port: the methods by which the line of a host orders electronic transfers, whatever the protocol.
+"""Electronic transfers of one machine, as the line of a host orders them and reads their results.
 
-A line is the connection to one host; the contract of :mod:`egm.host.ticket_port` applies. The host's registration key
-is a secret. The journal contains only its digest, because people read the journal. The key itself is held in memory
-from the host's registration to the next restart.
+This is the same for every protocol. A line is the connection to one host; the contract of
+:mod:`egm.host.ticket_interface` applies. The host's registration key is a secret. The journal contains only its digest,
+because people read the journal. The key itself is held in memory from the host's registration to the next restart.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from datetime import date, datetime
 from enum import Enum, auto
 from typing import Final
 
-from egm.features.memory_clear.records import compute_short_digest, list_earlier_transfers
+from egm.features.memory_clear.records import compute_short_digest, list_earlier_transfer_digests
 from egm.features.tournament.keys import TournamentKey
 from egm.host.entries import (
     AFT_CASH_OUT_TERMS_SET,
@@ -24,7 +24,7 @@ from egm.host.entries import (
     AftRegistered,
 )
 from egm.host.keys import HostKey
-from egm.host.ticket_port import SubmitEvent
+from egm.host.ticket_interface import SubmitEvent
 from egm.host.transfers import (
     TRANSFER_HISTORY_SIZE,
     can_add_restricted_pool,
@@ -112,7 +112,7 @@ class HostTransferInterface:
         self._engine = engine
         self._machine = engine.machine
         self._submit_event = submit_event
-        self._identifier_digests_before_clear = list_earlier_transfers(self._machine.journal)
+        self._identifier_digests_before_clear = list_earlier_transfer_digests(self._machine.journal)
 
     # ------------------------------------------------------------------ orders
     def execute_or_refuse_order(
@@ -176,7 +176,7 @@ class HostTransferInterface:
             ),
             (requires_lock and self._engine.state is not State.LOCKED, TransferStatus.NOT_LOCKED),
             (min(order.cents_by_credit_kind.values(), default=0) < 0, TransferStatus.BAD_AMOUNT),
-            # A host sets its cash-out mode with an order over nothing. An award over nothing is invalid.
+            # A host sets its cash-out terms with an order of 0 cents. A bonus of 0 cents is invalid.
             (order.kind.is_bonus and not order.total_cents, TransferStatus.BAD_AMOUNT),
             (
                 order.kind.is_bonus and order.cents_by_credit_kind.get(restricted, 0),
@@ -310,13 +310,11 @@ class HostTransferInterface:
         repeated request restarts the time.
         """
         host_money = self._machine.component(HostMoney)
-        until_ns = (
-            self._machine.clock.monotonic_ns() + hundredths_of_second * _NANOSECONDS_PER_HUNDREDTH_SECOND
-        )
+        end_ns = self._machine.clock.monotonic_ns() + hundredths_of_second * _NANOSECONDS_PER_HUNDREDTH_SECOND
         previous_lock = host_money.transfer_lock
         is_cash_out_waiting = previous_lock is not None and previous_lock.has_open_cash_out_offer
         host_money.transfer_lock = TransferLock(
-            required_transfers_code, until_ns, is_cash_out_waiting=is_cash_out_waiting
+            required_transfers_code, end_ns, is_cash_out_waiting=is_cash_out_waiting
         )
         self._submit_event(Event(EventType.TRANSFER_LOCK_REQUESTED))
         return self.transfer_lock_state
