@@ -125,9 +125,7 @@ class WakeupBitFraming:
             yield from self._process_marked_byte(byte)
         elif byte == 0:
             self._pending_escape = escape + b"\0"
-        elif byte == _PARITY_ESCAPE_BYTE:
-            yield from self._process_plain_byte(byte)
-        else:  # no UART sends that: a lone FF is dropped
+        else:  # FF FF is one byte FF; before any other byte, which no UART sends, the FF is dropped
             yield from self._process_plain_byte(byte)
 
     def _process_marked_byte(self, byte: int) -> Iterator[ReceivedMessage]:
