@@ -130,7 +130,10 @@ class PlayerPosition:
         self.machine.post(SCREEN_REFUSED, ScreenRefused(text=text))
 
     def connect_devices(self, devices: PositionDevices) -> None:
-        """Store the drivers of the position's devices, connect the machine to them, and restore the devices' faults."""
+        """Store the drivers of the position's devices, connect the machine to them, and restore the devices' faults.
+
+        Also store which game was open at the start.
+        """
         self.devices = devices
         game_record = find_open_game(self.machine)
         self._play_id_at_start = "" if game_record is None else game_record.play_id

@@ -38,11 +38,11 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
         case interface.PaperReturned(content=content, reason=reason):
             is_ticket = isinstance(content, interface.Barcode)
             yield Event(EventType.BILL_RETURNED, PaperNotAccepted(reason=reason.value, is_ticket=is_ticket))
-        # A refused coin is in the tray.
+            # Only for bills and tickets: a refused coin has already fallen into the tray.
         case interface.ItemRejected(reason=text) if device_kind == "bill_acceptor":
             yield Event(EventType.BILL_REJECTED, PaperNotAccepted(reason=text))
-        case interface.DeviceFault(code=code, is_active=active, detail=detail):
-            event_type = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED
+        case interface.DeviceFault(code=code, is_active=is_active, detail=detail):
+            event_type = EventType.FAULT_RAISED if is_active else EventType.FAULT_CLEARED
             yield Event(event_type, FaultChange(code=f"{device_kind}.{code.value}", detail=detail))
         case interface.LineLost(reason=reason):
             code = interface.FaultCode.COMMUNICATION
@@ -80,7 +80,7 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
 def build_event_from_intent(intent: Intent, payloads: PayloadClasses) -> Event:
     """Return a person's request at the screen as an event.
 
-    If the request's value or options are not valid for the event, the event has none, and the state table
+    If the request's value or options are not valid for the event, the event has neither, and the state table
     refuses it.
     """
     event_type, values = EventType(intent.name), {"value": intent.value, "options": intent.options}

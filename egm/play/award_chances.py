@@ -28,7 +28,7 @@ def list_long_odds(bets: Sequence[BetAnalysis], limits: OddsLimits) -> tuple[Lon
     return tuple(
         LongOdds(name=name, stage=stage, one_in=one_in, bets=tuple(sorted(set(costs))))
         for (name, stage, one_in), costs in sorted(
-            costs_by_award.items(), key=lambda row: (-row[0][2], row[0])
+            costs_by_award.items(), key=lambda award_and_costs: (-award_and_costs[0][2], award_and_costs[0])
         )
     )
 
@@ -45,7 +45,7 @@ def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[BetChances, ...]:
         top_awards = [award for award in list_awards(bet) if award.is_top]
         if not top_awards:
             continue
-        top_award = top_awards[-1]  # the most likely stage
+        top_award = top_awards[-1]  # in the stage where it is most likely
         top_rate = sum((award.rate for award in top_awards if award.name == top_award.name), Fraction(0))
         # for Keno: the number of spots, without stake and bought options
         bet_name = bet.bet.partition(" at ")[0]

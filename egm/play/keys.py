@@ -23,8 +23,8 @@ class PlayKey(StorageKey):
     GAME_DEFINITION = "definition:", ClearAction.KEEP, KeyOwner.MACHINE
     """Prefix; one key per game definition played here, by digest, which stores it (:mod:`egm.play.definitions`)."""
     RESIDUAL_CREDIT_TERMS = "residual_terms", ClearAction.TRANSIENT, KeyOwner.POSITION
-    """The rules for residual credit at this player position "
-    "(:class:`egm.play.records.residual_terms.ResidualTerms`)."""
+    """The rules for residual credit at this player position
+    (:class:`egm.play.records.residual_terms.ResidualTerms`)."""
     PAID_PLAYING_TIME = "time_charge", ClearAction.KEEP, KeyOwner.POSITION
     """The table at which the player has paid for time, and the end of that time."""
     LARGEST_PRIZES = "examined:", ClearAction.TRANSIENT, KeyOwner.MACHINE

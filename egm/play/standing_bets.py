@@ -105,7 +105,7 @@ def bets_stand(machine: PositionMachine, _: Event) -> bool:
 def standing_bets_can_be_returned(machine: PositionMachine, event: Event) -> bool:
     """Return whether some standing bets can be returned: the game's rules allow it, or play is not possible."""
     return bets_stand(machine, event) and any(
-        not _is_table_playable(machine, table) or _count_taken_down_credits(machine, table)
+        not _is_table_playable(machine, table) or _count_returnable_credits(machine, table)
         for table in list_tables_with_standing_bets(machine)
     )
 
@@ -116,10 +116,10 @@ def standing_bets_are_abandoned(machine: PositionMachine, event: Event) -> bool:
     They are standing bets of a game that cannot be continued (see :func:`_rebuild_table_game`), or chips placed by a
     player who has no credit left.
     """
-    has_orphaned_table = bets_stand(machine, event) and any(
+    has_discontinued_table = bets_stand(machine, event) and any(
         _rebuild_table_game(machine, table) is None for table in list_tables_with_standing_bets(machine)
     )
-    return has_orphaned_table or has_abandoned_chips(machine)
+    return has_discontinued_table or has_abandoned_chips(machine)
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -127,7 +127,7 @@ def take_down_bets_and_cash_out(machine: PositionMachine, _: Event) -> Event:
     """Return to the player the standing bets that may be taken down, and return the cash-out event to process next."""
     for table in list_tables_with_standing_bets(machine):
         if _is_table_playable(machine, table):
-            _return_removable_bets(machine, table)
+            _take_down_bets(machine, table)
         else:
             _return_all_bets(machine, table, "stopped")
     return Event(EventType.CASH_OUT, CashOut())
@@ -184,11 +184,13 @@ def _rebuild_table_game(machine: PositionMachine, table: TableRecord) -> Game | 
     """
     installed_games, game_id = machine.component(InstalledGames), table.game_reference.id
     game = installed_games.game_by_id.get(game_id) or machine.games.get(game_id)
-    offered_cents = (installed_games.denominations_cents or machine.denominations_cents).get(game_id, ())
+    offered_denominations = (installed_games.denominations_cents or machine.denominations_cents).get(
+        game_id, ()
+    )
     if (
         game is None
         or game.digest != table.game_reference.digest
-        or table.denomination_cents not in offered_cents
+        or table.denomination_cents not in offered_denominations
     ):
         return None
     try:
@@ -200,15 +202,15 @@ def _rebuild_table_game(machine: PositionMachine, table: TableRecord) -> Game | 
 def _is_table_playable(machine: PositionMachine, table: TableRecord) -> bool:
     """Return whether the player may continue to play at the table now."""
     game_id = table.game_reference.id
-    offered_cents = machine.denominations_cents.get(game_id, ()) if game_id in machine.games else ()
+    offered_denominations = machine.denominations_cents.get(game_id, ()) if game_id in machine.games else ()
     return (
-        table.denomination_cents in offered_cents
+        table.denomination_cents in offered_denominations
         and is_game_allowed(machine, game_id)
         and not player_protection.play_is_paused(machine)
     )
 
 
-def _count_taken_down_credits(machine: PositionMachine, table: TableRecord) -> int:
+def _count_returnable_credits(machine: PositionMachine, table: TableRecord) -> int:
     """Return how many credits the player would get back by taking down all bets that may be taken down now."""
     game = _rebuild_table_game(machine, table)
     if game is None:
@@ -217,10 +219,10 @@ def _count_taken_down_credits(machine: PositionMachine, table: TableRecord) -> i
     return sum(settlement.credits for settlement in settlements)
 
 
-def _return_removable_bets(machine: PositionMachine, table: TableRecord) -> None:
+def _take_down_bets(machine: PositionMachine, table: TableRecord) -> None:
     """Return to the player the bets on one table that may be taken down; the other bets stay."""
     game = _rebuild_table_game(machine, table)
-    if game is None or not _count_taken_down_credits(machine, table):
+    if game is None or not _count_returnable_credits(machine, table):
         return
     settlements, remaining_table_state = game.rules.take_down_standing_bets()
     returned_cents = sum(settlement.credits for settlement in settlements) * table.denomination_cents

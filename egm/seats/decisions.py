@@ -31,8 +31,8 @@ from paytables import (
     TimeToAct,
 )
 
-#: Seconds for which the time limit of a decision stops because its player has no screen. A position without a
-#: screen is out of service by then, and the other players do not wait for it any longer.
+#: The most seconds for which the time limit of a decision stops because its player has no screen. A position without
+#: a screen is out of service by then, and the other players do not wait for it any longer.
 NO_SCREEN_EXTENSION_SECONDS_MAX: Final = 60
 
 
@@ -47,25 +47,25 @@ class _OpenTurn(NamedTuple):
 def apply_recorded_steps(tables: SharedTables) -> None:
     """Let each game of a shared round record the steps that other games of the round have recorded before it."""
     for seated_position in list(tables.position_by_number.values()):
-        while (recorded_step := _find_next_recorded_step(tables, seated_position)) is not None:
-            game_record, event = recorded_step
+        while (game_and_event := _build_event_of_next_step(tables, seated_position)) is not None:
+            game_record, event = game_and_event
             seated_position.submit_event(event)
             updated_game_record = find_open_game(seated_position.machine)
             if updated_game_record is None or len(updated_game_record.steps) == len(game_record.steps):
                 break
 
 
-def _find_next_recorded_step(
+def _build_event_of_next_step(
     tables: SharedTables, seated_position: SeatedPosition
 ) -> tuple[GameRecord, Event] | None:
     """Return the seat's open game, and the event by which it records the next step that other games have recorded.
 
     Return None if the game waits for no decision, or if its decision is not made yet.
     """
-    pending_decision = _find_pending_decision(seated_position)
-    if pending_decision is None:
+    game_and_decision = _find_pending_decision(seated_position)
+    if game_and_decision is None:
         return None
-    game_record, decision = pending_decision
+    game_record, decision = game_and_decision
     if game_record.wager.seat is None:
         return None
     shared_round = collect_shared_round(
@@ -95,16 +95,16 @@ def decide_overdue_turns(tables: SharedTables) -> list[SeatedPosition]:
     """
     open_turns_by_key: dict[str, list[_OpenTurn]] = {}
     for seated_position in tables.position_by_number.values():
-        pending_decision = _find_pending_decision(seated_position)
-        if pending_decision is None:
+        game_and_decision = _find_pending_decision(seated_position)
+        if game_and_decision is None:
             continue
-        game_record, decision = pending_decision
+        game_record, decision = game_and_decision
         if _is_blocking_other_seats(seated_position.machine, game_record):
             open_turns_by_key.setdefault(_build_turn_key(game_record), []).append(
                 _OpenTurn(seated_position, game_record, decision)
             )
-    for turn_key in tables.pending_turns.keys() - open_turns_by_key.keys():
-        _store_time_bank_left(tables, tables.pending_turns.pop(turn_key))
+    for turn_key in tables.pending_turn_by_key.keys() - open_turns_by_key.keys():
+        _store_time_bank_left(tables, tables.pending_turn_by_key.pop(turn_key))
     _refill_time_banks_of_vacated_seats(tables)
     positions_to_update: list[SeatedPosition] = []
     for turn_key, open_turns in open_turns_by_key.items():
@@ -114,7 +114,7 @@ def decide_overdue_turns(tables: SharedTables) -> list[SeatedPosition]:
             turn_key,
             [open_turn for open_turn in open_turns if len(open_turn.game_record.steps) == step_count_max],
         )
-        turn = tables.pending_turns[turn_key]
+        turn = tables.pending_turn_by_key[turn_key]
         positions = [open_turn.seated_position for open_turn in open_turns]
         seconds = turn.compute_seconds_left(positions[0].machine)
         if turn.displayed_seconds != seconds:
@@ -127,7 +127,7 @@ def _decide_if_overdue(tables: SharedTables, turn_key: str, open_turns: list[_Op
     """If the time for a decision is over, enter the default choice in the game of the seat that had to decide.
 
     The time begins with the first call for the decision. ``turn_key`` identifies the decision; ``open_turns`` are
-    those of the seats' open games. If that seat cannot play, enter the choice in another game of the round.
+    the open games that wait for it. If that seat cannot play, enter the choice in another game of the round.
     """
     deciding_turns = [
         open_turn
@@ -136,10 +136,10 @@ def _decide_if_overdue(tables: SharedTables, turn_key: str, open_turns: list[_Op
     ]
     seated_position, game_record, decision = (deciding_turns or open_turns)[0]
     deciding_position = (
-        seated_position if deciding_turns else _find_seat_in_round(tables, game_record, decision.seat)
+        seated_position if deciding_turns else _find_position_in_round(tables, game_record, decision.seat)
     )
     turn, step_index, now_ns = (
-        tables.pending_turns.get(turn_key),
+        tables.pending_turn_by_key.get(turn_key),
         len(game_record.steps),
         seated_position.machine.clock.monotonic_ns(),
     )
@@ -151,7 +151,7 @@ def _decide_if_overdue(tables: SharedTables, turn_key: str, open_turns: list[_Op
             if deciding_position is None
             else _find_time_to_act(seated_position.machine, game_record).seconds
         )
-        turn = tables.pending_turns[turn_key] = PendingTurn(
+        turn = tables.pending_turn_by_key[turn_key] = PendingTurn(
             step_index, now_ns + seconds_allowed * NANOSECONDS_PER_SECOND, last_checked_ns=now_ns
         )
     has_screen = deciding_position is None or deciding_position.has_screen()
@@ -190,7 +190,7 @@ def _start_time_bank(
     """
     time_bank_key = TimeBankKey(machine.position.number, game_record.game_reference.digest)
     full_ns = _find_time_to_act(machine, game_record).bank_seconds * NANOSECONDS_PER_SECOND
-    left_ns = tables.time_bank_left_ns.get(time_bank_key, full_ns)
+    left_ns = tables.time_bank_left_ns_by_key.get(time_bank_key, full_ns)
     if turn.time_bank_key is not None or left_ns <= 0:
         return False
     turn.time_bank_key, turn.deadline_ns = time_bank_key, machine.clock.monotonic_ns() + left_ns
@@ -201,18 +201,18 @@ def _store_time_bank_left(tables: SharedTables, turn: PendingTurn) -> None:
     """Store how much time is left in the time bank that a finished decision has used."""
     if turn.time_bank_key is not None:
         now_ns = tables.position_by_number[turn.time_bank_key.position_number].machine.clock.monotonic_ns()
-        tables.time_bank_left_ns[turn.time_bank_key] = max(0, turn.deadline_ns - now_ns)
+        tables.time_bank_left_ns_by_key[turn.time_bank_key] = max(0, turn.deadline_ns - now_ns)
         turn.time_bank_key = None
 
 
 def _refill_time_banks_of_vacated_seats(tables: SharedTables) -> None:
     """Refill the time banks of every position without credit and game, for its next player."""
-    for time_bank_key in list(tables.time_bank_left_ns):
+    for time_bank_key in list(tables.time_bank_left_ns_by_key):
         seated_position = tables.position_by_number.get(time_bank_key.position_number)
         if seated_position is None or (
             not seated_position.machine.credit_cents and find_open_game(seated_position.machine) is None
         ):
-            del tables.time_bank_left_ns[time_bank_key]
+            del tables.time_bank_left_ns_by_key[time_bank_key]
 
 
 def _find_default_choice(tables: SharedTables, game_record: GameRecord, decision: Decision) -> JSON:
@@ -222,12 +222,12 @@ def _find_default_choice(tables: SharedTables, game_record: GameRecord, decision
         return default_choice
     staked_seats = {bet.seat for bet in (*game_record.wager.bets, *game_record.wager.bets_of_other_seats)}
     are_all_seats_present = all(
-        _find_seat_in_round(tables, game_record, number) is not None for number in staked_seats
+        _find_position_in_round(tables, game_record, number) is not None for number in staked_seats
     )
     return ALL_STAKED_OPTION if are_all_seats_present else STAKES_RETURNED_OPTION
 
 
-def _find_seat_in_round(
+def _find_position_in_round(
     tables: SharedTables, game_record: GameRecord, seat_number: int
 ) -> SeatedPosition | None:
     """Return the position that has this seat number and an open game in the same round as ``game_record``, or None."""
@@ -292,11 +292,11 @@ def iter_turn_notices(machine: PositionMachine) -> Iterator[Notice]:
         return
     tables = machine.find_installed(SharedTables)
     seated_position = None if tables is None else tables.position_by_number.get(machine.position.number)
-    pending_decision = None if seated_position is None else _find_pending_decision(seated_position)
-    if tables is None or pending_decision is None:
+    game_and_decision = None if seated_position is None else _find_pending_decision(seated_position)
+    if tables is None or game_and_decision is None:
         return
-    game_record, decision = pending_decision
-    turn = tables.pending_turns.get(_build_turn_key(game_record))
+    game_record, decision = game_and_decision
+    turn = tables.pending_turn_by_key.get(_build_turn_key(game_record))
     if turn is None:
         return
     if decision.kind == SEATS_DECISION_KIND:

@@ -119,13 +119,13 @@ class SharedTables:
 
     position_by_number: dict[int, SeatedPosition] = field(default_factory=dict)
     """The registered player positions, by position number."""
-    betting_deadlines_ns: dict[str, int] = field(default_factory=dict)
+    betting_deadline_ns_by_digest: dict[str, int] = field(default_factory=dict)
     """The end of each open betting period in monotonic nanoseconds, by the game's digest."""
 
-    pending_turns: dict[str, PendingTurn] = field(default_factory=dict)
+    pending_turn_by_key: dict[str, PendingTurn] = field(default_factory=dict)
     """The pending decisions for which other seats wait, by round id (or play id)."""
 
-    time_bank_left_ns: dict[TimeBankKey, int] = field(default_factory=dict)
+    time_bank_left_ns_by_key: dict[TimeBankKey, int] = field(default_factory=dict)
     """The nanoseconds left in each time bank that was used; a full one is absent."""
 
     last_refusal_notice: Notice | None = None
@@ -163,7 +163,7 @@ class SharedTables:
 
     def compute_seconds_left(self, game_digest: str) -> int | None:
         """Return the seconds left in a game's betting period, rounded up, or None if it is not open."""
-        deadline_ns = self.betting_deadlines_ns.get(game_digest)
+        deadline_ns = self.betting_deadline_ns_by_digest.get(game_digest)
         seated_position = next(iter(self.position_by_number.values()), None)
         if deadline_ns is None or seated_position is None:
             return None
@@ -176,7 +176,7 @@ class SharedTables:
         """
         self.position_by_number[machine.position.number].game_digest = game_digest
         if betting_seconds is not None:
-            self.betting_deadlines_ns.setdefault(
+            self.betting_deadline_ns_by_digest.setdefault(
                 game_digest, machine.clock.monotonic_ns() + betting_seconds * NANOSECONDS_PER_SECOND
             )
 
@@ -190,7 +190,7 @@ class SharedTables:
             return
         game_digest, seated_position.game_digest = seated_position.game_digest, ""
         if not self.list_positions_with_bets(game_digest):
-            self.betting_deadlines_ns.pop(game_digest, None)
+            self.betting_deadline_ns_by_digest.pop(game_digest, None)
 
     def have_all_positions_bet(self, game_digest: str) -> bool:
         """Return whether all positions that could play the game's next round have placed their bets.
@@ -229,7 +229,7 @@ class SharedTables:
 
         Positions without new bets take part if this round decides their standing bets.
         """
-        self.betting_deadlines_ns.pop(game_digest, None)
+        self.betting_deadline_ns_by_digest.pop(game_digest, None)
         positions = self.list_positions_with_bets(game_digest)
         if not positions:
             return
@@ -293,9 +293,11 @@ def _has_bets_in_round(machine: PositionMachine, game_digest: str) -> bool:
     """Return whether the starting round decides standing bets of this position."""
     table_record = read_table(machine, game_digest)
     selected_game = machine.games.get(machine.selection.game_id)
-    depends_on_throw = selected_game is not None and bool(selected_game.rules.standing_bet_state_keys)
+    bets_depend_on_table_state = selected_game is not None and bool(
+        selected_game.rules.standing_bet_state_keys
+    )
     return (
-        depends_on_throw
+        bets_depend_on_table_state
         and table_record is not None
         and bool(table_record.standing_stakes)
         and can_join_shared_round(machine, game_digest)
@@ -320,7 +322,7 @@ def _is_position_delaying_next_round(machine: PositionMachine, game_digest: str)
 def _find_wager_refusal(
     rules: GameRules, seat_number: int, wager: Wager, other_wagers: Mapping[int, Wager]
 ) -> Notice | None:
-    """Return why the rules do not accept the wager of seat ``seat_number`` together with ``other_wagers``, or None."""
+    """Return the notice that the rules refuse the wager of seat ``seat_number`` with ``other_wagers``, or None."""
     try:
         rules.combine_seat_wagers(wager, seat_number, other_wagers)
     except RefusedRoundError as error:
@@ -390,7 +392,7 @@ def _can_take_part(seated_position: SeatedPosition) -> bool:
 def _find_round_refusal(
     machine: PositionMachine, game_digest: str, assignments: Mapping[int, SeatAssignment]
 ) -> Notice | None:
-    """Return why a game's rules refuse a round with these seats and wagers, or None if it can be played.
+    """Return the notice that a game's rules refuse a round with these seats and wagers; None if it can be played.
 
     Only a game that needs several seats can refuse a whole round.
     """
@@ -462,7 +464,7 @@ def compute_betting_seconds_left(machine: PositionMachine) -> int | None:
     tables = machine.find_installed(SharedTables)
     return (
         None
-        if tables is None or not tables.betting_deadlines_ns
+        if tables is None or not tables.betting_deadline_ns_by_digest
         else tables.compute_seconds_left(find_selected_game_digest(machine))
     )
 

@@ -37,18 +37,18 @@ class DevicePageData:
     """Whether the bill acceptor is under test: it then accepts bills and tickets and returns all of them."""
 
     def end_tests(self) -> None:
-        """End all device tests: switch off the outputs that they have switched on, and forget pressed buttons."""
+        """End all device tests: switch off the outputs that they have switched on, and remove pressed buttons."""
         self.tested_outputs = frozenset()
         self.is_testing_acceptor = False
         self.active_inputs = {name for name in self.active_inputs if not name.startswith("button:")}
 
-    def store_report(self, event: device.DeviceEvent) -> None:
+    def store_report(self, report: device.DeviceEvent) -> None:
         """Store a device's report, for the device's service page."""
-        reports = self.last_reports_by_device_name.setdefault(event.device, deque(maxlen=DEVICE_REPORTS_MAX))
-        reports.appendleft(_format_report(event))
-        match event:
+        reports = self.last_reports_by_device_name.setdefault(report.device, deque(maxlen=DEVICE_REPORTS_MAX))
+        reports.appendleft(_format_report(report))
+        match report:
             case device.DeviceIdentified(identity=identity):
-                self.identity_by_device_name[event.device] = identity
+                self.identity_by_device_name[report.device] = identity
             case device.DoorChanged(door=door, is_open=is_open):
                 self._record_input(f"door:{door}", is_on=is_open)
             case device.KeyTurned(key=key, is_on=is_on):
@@ -71,19 +71,19 @@ class DevicePageData:
             self.active_inputs.discard(input_name)
 
 
-def _format_report(event: device.DeviceEvent) -> str:
+def _format_report(report: device.DeviceEvent) -> str:
     """Return a device's report as text in the terms of its protocol, without ticket numbers (E-06)."""
     parts = []
-    for event_field in fields(event):
-        value = getattr(event, event_field.name)
-        if event_field.name == "device" or value is None or value == "":
+    for report_field in fields(report):
+        value = getattr(report, report_field.name)
+        if report_field.name == "device" or value is None or value == "":
             continue
         if isinstance(value, device.Barcode):
             value = "a ticket"
         elif isinstance(value, device.Banknote):
             value = f"a bill of {value.amount_cents / 100:.2f}"
-        parts.append(f"{event_field.name}={value if isinstance(value, str | int) else _format_value(value)}")
-    return f"{type(event).__name__} {' '.join(parts)}".strip()
+        parts.append(f"{report_field.name}={value if isinstance(value, str | int) else _format_value(value)}")
+    return f"{type(report).__name__} {' '.join(parts)}".strip()
 
 
 def _format_value(value: object) -> str:

@@ -103,11 +103,11 @@ class IdentityRegister:
             except (OSError, sqlite3.Error) as error:
                 refused_paths.append((path, error))
         if not copies:
-            path, reason = refused_paths[0]
-            raise OperatorError(f"register of identities {path}: {reason}") from reason
-        for path, reason in refused_paths:
+            path, open_error = refused_paths[0]
+            raise OperatorError(f"register of identities {path}: {open_error}") from open_error
+        for path, open_error in refused_paths:
             # not a register any more: created again
-            if not isinstance(reason, OSError | sqlite3.OperationalError):
+            if not isinstance(open_error, OSError | sqlite3.OperationalError):
                 path.unlink()
                 copies.append(_connect(path))
         register = cls(copies, random_bytes)
@@ -144,7 +144,7 @@ class IdentityRegister:
                     if copy.in_transaction:
                         copy.execute("ROLLBACK")
                     self._copies.remove(copy)
-                    self._copies.append(copy)
+                    self._copies.append(copy)  # last, because records are read from the first copy
 
     def store_identity(self, subject: str, fields: Mapping[str, str], time_utc: datetime) -> str:
         """Store the identity of a person paid by hand or excluded, and return the commitment for the journal.

@@ -33,6 +33,7 @@ class SheetLine:
 
     time_utc: str
     event_and_subject: str
+    """The entry's kind and what it is about, as ``kind:subject``; without a subject the kind alone."""
     authors: tuple[str, ...]
     """The persons or the key switch that caused the event; empty if the entry names none."""
 
@@ -161,7 +162,7 @@ def iter_sheets(
             opening_entry = None
         elif opening_entry is not None and declarations.is_on_intervention_sheet(entry):
             event_and_subject, authors = (
-                _build_event_code(entry, declarations),
+                _format_event_and_subject(entry, declarations),
                 declarations.list_authors(entry),
             )
             lines.append(SheetLine(entry.time_utc.isoformat(), event_and_subject, authors))
@@ -216,19 +217,21 @@ def _build_sheet(
     )
 
 
-def _build_event_code(entry: StoredEntry, declarations: EntryDeclarations) -> str:
+def _format_event_and_subject(entry: StoredEntry, declarations: EntryDeclarations) -> str:
     """Return the event of a sheet's line as ``kind`` or ``kind:subject``; for a test the subject is the device."""
     record = read_details(entry)
     device = record.get("device")
-    subject = declarations.find_subject(entry)
-    return f"{subject}:{device}" if isinstance(device, str) else subject
+    event_and_subject = declarations.find_subject(entry)
+    return f"{event_and_subject}:{device}" if isinstance(device, str) else event_and_subject
 
 
 def _build_event_and_subject_texts(event_and_subject: str) -> tuple[PageText, PageText]:
     """Return two texts for a line of a sheet: the event, and its subject (a door, a fault, a device)."""
     kind, _, subject = event_and_subject.partition(":")
-    sections = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}
-    return build_code_text("entry", kind), build_code_text(sections.get(kind.partition(".")[0], ""), subject)
+    section_by_kind_prefix = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}
+    return build_code_text("entry", kind), build_code_text(
+        section_by_kind_prefix.get(kind.partition(".")[0], ""), subject
+    )
 
 
 def _read_meters(record: Mapping[str, Any]) -> dict[str, int]:

@@ -133,7 +133,7 @@ def ticket_is_a_slip(machine: PositionMachine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_slip(machine: PositionMachine, _: Event) -> None:
-    """Record that an access or audit slip is printed."""
+    """Record that an access or audit ticket is printed."""
     printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     machine.post(
         SLIP_PRINTED,
@@ -143,7 +143,7 @@ def record_slip(machine: PositionMachine, _: Event) -> None:
 
 
 def record_slip_failed(machine: PositionMachine, event: Event) -> None:
-    """Record that an access or audit slip was not printed."""
+    """Record that an access or audit ticket was not printed."""
     printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     reason = event.read_payload(PrintFailure).reason
     machine.post(
