@@ -50,7 +50,7 @@ class DisplaySurface(Protocol):
     """An output on which the picture is shown: a window, a console without a desktop, or a browser."""
 
     can_be_closed: bool
-    """Whether staff are signed in to the service menu. Only then can a person close a kiosk's screen."""
+    """Whether a person may close the screen of a kiosk: only while staff are signed in to the service menu."""
 
     @property
     def picture(self) -> Picture:
@@ -205,20 +205,20 @@ class ScreenApp:
         self._send(messages)
 
     def _find_touch_action(self, touch: TouchFraction) -> Action | None:
-        """Return the action of the target at a touch, or None; the position is corrected by the touch calibration.
+        """Return the action of the target at a touch, or None; the touch calibration is applied to the touch first.
 
-        During a calibration, return an action with the uncorrected position.
+        During a calibration, return an action with the uncorrected point.
         """
         snapshot = self.view.snapshot
-        position = (round(touch.x * COORDINATE_UNIT), round(touch.y * COORDINATE_UNIT))
+        touch_point = (round(touch.x * COORDINATE_UNIT), round(touch.y * COORDINATE_UNIT))
         if (
             snapshot is not None
             and snapshot.service_page is not None
             and snapshot.service_page.pattern == "calibrate"
         ):
-            return Action("calibration_touch", position)
+            return Action("calibration_touch", touch_point)
         if snapshot is not None and snapshot.touch_calibration:
-            x, y = calibrate_touch(snapshot.touch_calibration, *position)
+            x, y = calibrate_touch(snapshot.touch_calibration, *touch_point)
             touch = TouchFraction(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
         width, height = self.surface.picture.layout.size
         return self.surface.picture.find_touched_action(self.view, touch.x * width, touch.y * height)
@@ -267,7 +267,7 @@ class ScreenApp:
             self._apply_bench_messages(self.bench, now)
 
     def _apply_bench_messages(self, bench: ScreenClient, now: float) -> None:
-        """Apply the replies of the bench (``bench``) to the view.
+        """Apply the replies of the bench to the view.
 
         While the drawer of simulated devices is open, also query the devices' state.
         """
@@ -307,15 +307,15 @@ def is_staff_signed_in(view: View) -> bool:
 
 
 def create_clients(
-    state: Path, *, with_bench: bool, position: int = 1, is_onlooker: bool = False
+    state_folder: Path, *, with_bench: bool, position: int = 1, is_onlooker: bool = False
 ) -> tuple[ScreenClient, ScreenClient | None]:
     """Return the client of a screen to its machine, and its client to the bench.
 
-    The screen belongs to the player position ``position``; ``state`` is the machine's state folder. If
+    The screen belongs to the player position ``position``; ``state_folder`` is the machine's state folder. If
     ``with_bench`` is false, the second client is None. ``is_onlooker`` says that no player uses the screen; the
     client then promises no heartbeats.
     """
-    sockets = state / "run"
+    sockets = state_folder / "run"
     name = "screen" if position == 1 else f"screen-{position}"
     machine = ScreenClient(
         sockets / f"{name}.sock",

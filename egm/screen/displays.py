@@ -86,7 +86,7 @@ class DisplayConnector:
     """The modes of the connected display, each as the bytes of the kernel's mode structure."""
 
     @property
-    def mode(self) -> bytes:
+    def preferred_mode(self) -> bytes:
         """Return the mode that the display prefers, or else its first mode."""
         return next(
             (mode for mode in self.modes if _MODE_STRUCT.unpack(mode)[13] & _PREFERRED_MODE_BIT),
@@ -186,9 +186,8 @@ class DrmCard:
 
         This may take tenths of a second.
         """
-        return [
-            connector for connector in map(self._read_connector, self.read_resources()[1]) if connector.modes
-        ]
+        _, connector_ids = self.read_resources()
+        return [connector for connector in map(self._read_connector, connector_ids) if connector.modes]
 
     def _read_connector(self, connector_id: int) -> DisplayConnector:
         """Return the connector with the id ``connector_id``, with its encoders and modes. This queries its display."""
@@ -219,8 +218,6 @@ class DrmCard:
     def find_crtc(self, connector: DisplayConnector, taken_crtc_ids: Sequence[int] = ()) -> int:
         """Return the id of a CRTC that can serve the connector and is not in ``taken_crtc_ids``.
 
-        A CRTC is the part of the card that sends the contents of a buffer to a display.
-
         Raises DisplayError if there is no such CRTC.
         """
         crtc_ids, _ = self.read_resources()
@@ -245,18 +242,18 @@ class DrmCard:
 class DisplayOutput:
     """The output of frames to one display, with the kernel's mode setting. ``size`` is its size in pixels."""
 
-    def __init__(self, card: DrmCard, display: int = 0) -> None:
+    def __init__(self, card: DrmCard, display_index: int = 0) -> None:
         """Choose a display of the card and create the two frame buffers for it.
 
-        ``display`` is its index among the connected displays, in the kernel's order. If fewer displays are connected,
-        the last one is chosen. Raises DisplayError if none is connected.
+        ``display_index`` is its index among the connected displays, in the kernel's order. If fewer displays are
+        connected, the last one is chosen. Raises DisplayError if none is connected.
         """
-        self.card, self._display_index = card, display
+        self.card, self._display_index = card, display_index
         connectors = card.list_connected()
         if not connectors:
             raise DisplayError("no display answers")
         connector = self._choose_connector(connectors)
-        self.connector_id, self._mode = connector.connector_id, connector.mode
+        self.connector_id, self._mode = connector.connector_id, connector.preferred_mode
         self.crtc_id = card.find_crtc(connector)
         self.other_connectors = [other for other in connectors if other is not connector]
         """The other connectors with a display."""

@@ -1,6 +1,6 @@
 """The layout of every table's felt: where each spot is drawn and touched.
 
-A roulette spot's place is computed from the numbers that the spot covers; other tables have rows of spots
+Where a roulette spot lies is computed from the numbers that the spot covers; other tables have rows of spots
 (:mod:`egm.screen.spot_layout`).
 
 A roulette felt is measured in streets (rows of three numbers). The coordinate ``u`` counts streets: the zeros lie
@@ -295,11 +295,11 @@ def _lay_out_roulette_felt(table: TableGameData, chips: ChipsOnTable, layout: La
     zero_pockets = [pocket for pocket in sorted(table.wheel_pockets) if _find_pocket_centre(pocket) is None]
     if layout.is_telephone:
         street_sheets = list_street_sheets(table, layout)
-        sheet = chips.sheet_index % (len(street_sheets) + 1)
+        sheet_index = chips.sheet_index % (len(street_sheets) + 1)
         y, h = y + 2 * layout.touch_size_min, h - 2 * layout.touch_size_min
-        if sheet == len(street_sheets):
+        if sheet_index == len(street_sheets):
             return _lay_out_outside_sheet(table, (x, y, w, h), layout.touch_size_min)
-        first_street, street_count = street_sheets[sheet]
+        first_street, street_count = street_sheets[sheet_index]
         grid = _StreetGrid(
             first_street,
             street_count,
@@ -309,13 +309,13 @@ def _lay_out_roulette_felt(table: TableGameData, chips: ChipsOnTable, layout: La
     else:
         grid = _StreetGrid(-1.0, 14.0, (x, y, w, h - 2 * OUTSIDE_BET_HEIGHT), is_upright=False)
     cells = _lay_out_number_cells(grid, zero_pockets)
-    (touches, chip_points) = _lay_out_inside_bets(table, grid, zero_pockets, part)
+    (touch_targets, chip_points) = _lay_out_inside_bets(table, grid, zero_pockets, part)
     if not layout.is_telephone:
         outside_bets = _lay_out_outside_bets(table, grid, part)
         cells += outside_bets.cells
-        touches = [*outside_bets.touch_targets, *touches]
+        touch_targets = [*outside_bets.touch_targets, *touch_targets]
         chip_points += outside_bets.chip_points
-    return FeltLayout(tuple(cells), tuple(touches), tuple(chip_points))
+    return FeltLayout(tuple(cells), tuple(touch_targets), tuple(chip_points))
 
 
 def _lay_out_number_cells(grid: _StreetGrid, zero_pockets: Sequence[str]) -> list[FeltCell]:
@@ -355,7 +355,7 @@ def _lay_out_inside_bets(
     table: TableGameData, grid: _StreetGrid, zero_pockets: Sequence[str], open_part: str
 ) -> tuple[list[tuple[Rect, Action]], list[tuple[str, Point]]]:
     """Return the touch areas of the inside bets of the open kind, and the chip points of all inside bets by id."""
-    touches: list[tuple[Rect, Action]] = []
+    touch_targets: list[tuple[Rect, Action]] = []
     chip_points: list[tuple[str, Point]] = []
     end_street = grid.first_street + grid.street_count
     zero_spot_ids = _list_zero_bets(table, zero_pockets, open_part)
@@ -368,8 +368,8 @@ def _lay_out_inside_bets(
         if grid.has_street(point[0]):
             chip_points.append((spot.id, grid.find_point(*point)))
             if spot.group == open_part and grid.first_street <= u and u + du <= end_street:
-                touches.append((grid.compute_rect(u, v, du, dv), Action("spot", spot.id)))
-    return touches, chip_points
+                touch_targets.append((grid.compute_rect(u, v, du, dv), Action("spot", spot.id)))
+    return touch_targets, chip_points
 
 
 def _find_chip_corner(rect: Rect) -> Point:
@@ -384,7 +384,7 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: st
     While the 24-number bets are open, touches go to them, and not to the single dozens and columns, which they overlap.
     """
     cells: list[FeltCell] = []
-    touches: list[tuple[Rect, Action]] = []
+    touch_targets: list[tuple[Rect, Action]] = []
     chip_points: list[tuple[str, Point]] = []
     x, y, _, h = grid.rect
     twelfth_width = grid.rect[2] / grid.street_count
@@ -415,8 +415,8 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: st
         # Even chances (18 numbers) overlap no other bet, so they can always be touched.
         can_be_touched = is_24_number_bet == are_24_number_bets_open or len(spot.covered_pockets) == 18
         if can_be_touched and (not is_24_number_bet or spot.group == open_part):
-            touches.append((rect, Action("spot", spot.id)))
-    return FeltLayout(tuple(cells), tuple(touches), tuple(chip_points))
+            touch_targets.append((rect, Action("spot", spot.id)))
+    return FeltLayout(tuple(cells), tuple(touch_targets), tuple(chip_points))
 
 
 def _lay_out_outside_sheet(table: TableGameData, rect: Rect, touch_size_min: float) -> FeltLayout:
@@ -451,7 +451,7 @@ def _lay_out_racetrack(table: TableGameData, chips: ChipsOnTable, layout: Layout
         rects = _lay_out_ring((x, y, w, h), layout.touch_size_min, len(pockets))
     cells = tuple(FeltCell(rect, pocket=pocket) for rect, pocket in zip(rects, pockets, strict=False))
     spot_id_by_pocket = map_pockets_to_straight_up_spots(table)
-    touches = [
+    touch_targets = [
         (cell.rect, Action("pocket", cell.pocket)) for cell in cells if cell.pocket in spot_id_by_pocket
     ]
     chip_points = tuple(
@@ -459,7 +459,7 @@ def _lay_out_racetrack(table: TableGameData, chips: ChipsOnTable, layout: Layout
         for cell in cells
         if cell.pocket in spot_id_by_pocket
     )
-    return FeltLayout(cells, (*lay_out_racetrack_keys(table, chips, layout), *touches), chip_points)
+    return FeltLayout(cells, (*lay_out_racetrack_keys(table, chips, layout), *touch_targets), chip_points)
 
 
 def _count_racetrack_sheets(table: TableGameData, layout: Layout) -> tuple[int, int]:

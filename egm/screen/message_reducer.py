@@ -464,7 +464,7 @@ def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) ->
             else recall_view
         )
     except OutcomeError:
-        return None  # The data are of another version of the game: the page lists its facts as text.
+        return None  # The data are of another version of the game: the page describes the game as text.
 
 
 def mark_machine_connection_lost(view: View) -> View:

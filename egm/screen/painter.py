@@ -103,8 +103,8 @@ class Painter:
         self._cache_bytes = 0
         self._pictures: Mapping[str, ArtFile] = {}
         self._pictures_digest = ""
-        self._font_files = {face: str(path) for face, path in theme.fonts.items()}
-        self._fonts: dict[tuple[str, int], pygame.font.Font] = {}
+        self._font_file_by_face = {face: str(path) for face, path in theme.fonts.items()}
+        self._font_by_face_and_pixels: dict[tuple[str, int], pygame.font.Font] = {}
         self._wrapped_texts: dict[tuple[str, str, float, str], list[str]] = {}
         self._cached_results: OrderedDict[Hashable, tuple[tuple[object, ...], object]] = OrderedDict()
 
@@ -158,7 +158,7 @@ class Painter:
         """Call ``draw`` to draw in a rectangle, and cache the resulting pixels of the rectangle under ``cache_name``.
 
         While ``validity_key`` is unchanged, later calls copy the cached pixels instead. The key must contain every
-        object on which these pixels depend, also objects that were drawn in the rectangle before. If the painter's
+        object on which these pixels depend, including objects that were drawn in the rectangle before. If the painter's
         surface may be transparent, nothing is cached.
         """
         if self.surface.get_flags() & pygame.SRCALPHA:
@@ -204,16 +204,16 @@ class Painter:
     def find_font(self, face: str, pixels: int) -> pygame.font.Font:
         """Return the theme's font for a role (``face``) at a height in pixels, at least :data:`_LETTER_PIXELS_MIN`."""
         key = (face, max(_LETTER_PIXELS_MIN, pixels))
-        if key not in self._fonts:
-            self._fonts[key] = pygame.font.Font(self.theme.fonts[face], key[1])
-        return self._fonts[key]
+        if key not in self._font_by_face_and_pixels:
+            self._font_by_face_and_pixels[key] = pygame.font.Font(self.theme.fonts[face], key[1])
+        return self._font_by_face_and_pixels[key]
 
     def _measure_word_space(self, face: str, pixels: int) -> int:
         """Return the minimum width of the space between words in pixels, as the font's designer intended it.
 
         At small sizes, rounding and kerning make the space of the font narrower than that.
         """
-        key = (self._font_files[face], pixels, None)
+        key = (self._font_file_by_face[face], pixels, None)
         if key not in _TEXT_WIDTH_CACHE:
             share = (
                 self.find_font(face, _WORD_SPACE_MEASURING_PIXELS).size(" ")[0] / _WORD_SPACE_MEASURING_PIXELS
@@ -224,15 +224,15 @@ class Painter:
     def _measure_line(self, face: str, pixels: int, text: str) -> int:
         """Return the width of a line of text in pixels, with spaces between words of at least the intended width."""
         pixels = max(_LETTER_PIXELS_MIN, pixels)
-        key = (self._font_files[face], pixels, text)
+        key = (self._font_file_by_face[face], pixels, text)
         width = _TEXT_WIDTH_CACHE.get(key)
         if width is None:
             if len(_TEXT_WIDTH_CACHE) >= _CACHED_WIDTHS_MAX:
                 _TEXT_WIDTH_CACHE.clear()
-            width, parts = self.find_font(face, pixels).size(text)[0], _SPACE_PATTERN.split(text)
-            if len(parts) > 1:
-                separate_width = sum(self._measure_line(face, pixels, part) for part in parts)
-                width = max(width, separate_width + self._measure_word_space(face, pixels) * (len(parts) - 1))
+            width, words = self.find_font(face, pixels).size(text)[0], _SPACE_PATTERN.split(text)
+            if len(words) > 1:
+                separate_width = sum(self._measure_line(face, pixels, word) for word in words)
+                width = max(width, separate_width + self._measure_word_space(face, pixels) * (len(words) - 1))
             _TEXT_WIDTH_CACHE[key] = width
         return width
 
@@ -245,18 +245,22 @@ class Painter:
         width = self._measure_line(face, pixels, text)
         if font.size(text)[0] >= width:
             return font.render(text or " ", True, (255, 255, 255)).premul_alpha()
-        parts = [
-            (font.render(part or " ", True, (255, 255, 255)), part) for part in _SPACE_PATTERN.split(text)
+        rendered_words = [
+            (font.render(word or " ", True, (255, 255, 255)), word) for word in _SPACE_PATTERN.split(text)
         ]
-        largest_drop = max(_measure_accent_drop(font, part) for _, part in parts)
-        tops = [largest_drop - _measure_accent_drop(font, part) for _, part in parts]  # share one base line
-        height = max(top + rendered.get_height() for top, (rendered, _) in zip(tops, parts, strict=True))
+        largest_drop = max(_measure_accent_drop(font, word) for _, word in rendered_words)
+        tops = [
+            largest_drop - _measure_accent_drop(font, word) for _, word in rendered_words
+        ]  # share one base line
+        height = max(
+            top + rendered.get_height() for top, (rendered, _) in zip(tops, rendered_words, strict=True)
+        )
         line = pygame.Surface((width, height), pygame.SRCALPHA)
         left, space = 0, self._measure_word_space(face, max(_LETTER_PIXELS_MIN, pixels))
-        for top, (rendered, part) in zip(tops, parts, strict=True):
-            if part:
+        for top, (rendered, word) in zip(tops, rendered_words, strict=True):
+            if word:
                 line.blit(rendered.premul_alpha(), (left, top))
-            left += font.size(part)[0] + space
+            left += font.size(word)[0] + space
         return line
 
     def measure_text(self, text: str, style: TextStyle) -> float:
@@ -475,16 +479,16 @@ class Painter:
         cached yet, ``render_picture`` draws it, from its key and its size in pixels.
         """
         size = (self.scale_length(side), self.scale_length(side))
-        surfaces: dict[Hashable, pygame.Surface] = {}
-        surfaces_at: list[tuple[pygame.Surface, tuple[int, int]]] = []
+        surface_by_key: dict[Hashable, pygame.Surface] = {}
+        surfaces_and_positions: list[tuple[pygame.Surface, tuple[int, int]]] = []
         for key, top_left in keys_and_positions:
-            surface = surfaces.get(key)
+            surface = surface_by_key.get(key)
             if surface is None:
-                surface = surfaces[key] = self.find_or_create_surface(
+                surface = surface_by_key[key] = self.find_or_create_surface(
                     ("art", key, size), partial(render_picture, key, size)
                 )
-            surfaces_at.append((surface, top_left))
-        self.surface.fblits(surfaces_at, PREMULTIPLIED_BLEND_MODE)
+            surfaces_and_positions.append((surface, top_left))
+        self.surface.fblits(surfaces_and_positions, PREMULTIPLIED_BLEND_MODE)
 
     def fill_rounded_rect(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
         """Fill a rectangle that has rounded corners with a paint, which may be partly transparent."""

@@ -288,7 +288,7 @@ class Picture:
             touches.append(TouchTarget(self.layout.staff_key, Action("menu")))
         if _can_give_up_residual_credit(view):
             touches.append(TouchTarget(self.layout.status_line, Action("residual")))
-        touches += [TouchTarget(self.layout.key_rects[name], Action(name)) for name in DECK_KEYS]
+        touches += [TouchTarget(self.layout.key_rect_by_name[name], Action(name)) for name in DECK_KEYS]
         return touches
 
     def find_touched_action(self, view: View, x: float, y: float) -> Action | None:

@@ -68,12 +68,16 @@ def derive_road_marks(columns: Sequence[Sequence[BigRoadMark]], column_distance:
     """
     lengths = [len(column) for column in columns]
     marks: list[MarkColour] = []
-    for n in range(column_distance, len(columns)):
-        for row in range(lengths[n]):
+    for column_index in range(column_distance, len(columns)):
+        for row in range(lengths[column_index]):
             if row:
-                marks.append("blue" if lengths[n - column_distance] == row else "red")
-            elif n > column_distance:
-                marks.append("red" if lengths[n - 1] == lengths[n - 1 - column_distance] else "blue")
+                marks.append("blue" if lengths[column_index - column_distance] == row else "red")
+            elif column_index > column_distance:
+                marks.append(
+                    "red"
+                    if lengths[column_index - 1] == lengths[column_index - 1 - column_distance]
+                    else "blue"
+                )
     return marks
 
 

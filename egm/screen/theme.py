@@ -15,7 +15,7 @@ Colour = tuple[int, int, int, int]
 
 
 class ThemeError(Exception):
-    """Raised if the theme file lacks an entry or has an invalid value; the message names the key."""
+    """Raised if the theme file lacks a key or has an invalid value; the message names the key."""
 
 
 def parse_colour(text: str) -> Colour:
@@ -153,9 +153,9 @@ class Theme:
         if requested_look in self.looks:
             return self.looks[requested_look]
         matching_names = [name for name in self.looks if game_id.startswith(name)]
-        for key in (max(matching_names, key=len, default=""), family):
-            if key in self.looks:
-                return self.looks[key]
+        for look_name in (max(matching_names, key=len, default=""), family):
+            if look_name in self.looks:
+                return self.looks[look_name]
         names = sorted(self.looks)
         return self.looks[names[zlib.crc32(game_id.encode()) % len(names)]]
 

@@ -267,10 +267,12 @@ def build_view_timeline(view: View, theme: Theme) -> PresentationTimeline | None
         return None
     outcome = view.presentation.outcome
     new_win_credits = outcome.win_credits - view.presentation.presented_credits
-    level = theme.find_celebration_level(new_win_credits, outcome.bet_credits)
+    celebration_level = theme.find_celebration_level(new_win_credits, outcome.bet_credits)
     if outcome.progressives or outcome.prizes:
-        level = len(theme.celebration_levels) - 1
-    return build_timeline(view.presentation, theme.motion, level, reduced_motion=view.reduced_motion)
+        celebration_level = len(theme.celebration_levels) - 1
+    return build_timeline(
+        view.presentation, theme.motion, celebration_level, reduced_motion=view.reduced_motion
+    )
 
 
 def is_presentation_running(view: View, theme: Theme) -> bool:
@@ -298,10 +300,10 @@ def is_decision_due(view: View, theme: Theme) -> bool:
     timeline = build_view_timeline(view, theme)
     if view.decision is None or view.presentation is None or timeline is None:
         return view.decision is not None
-    shown_at = (
+    due_seconds = (
         timeline.roll_up_end_seconds if view.decision.kind == "double_up" else timeline.last_stop_seconds
     )
-    return view.now - view.presentation.began_at >= shown_at
+    return view.now - view.presentation.began_at >= due_seconds
 
 
 def is_decision_by_marking(view: View) -> bool:
@@ -420,17 +422,17 @@ def list_available_bets(view: View) -> tuple[int, ...]:
     if not keno_slip.is_keno_game(game):
         return list_offered_costs(view)
     if not view.marked_keno_slip.has_marks:
-        costs = keno_slip.list_preset_ticket_prices(
+        prices = keno_slip.list_preset_ticket_prices(
             game, keno_slip.find_current_preset_ticket(game, snapshot)
         )
-        return tuple(cost for cost in costs if is_cost_within_limits(snapshot, cost))
+        return tuple(price for price in prices if is_cost_within_limits(snapshot, price))
     default_stake = keno_slip.find_current_stake(snapshot, game)
     return tuple(
         stake
         for stake in keno_slip.list_permitted_stakes(game)
         if is_cost_within_limits(
             snapshot,
-            keno_slip.compute_slip_cost(game, view.marked_keno_slip.with_stake(stake, default_stake), stake),
+            keno_slip.compute_slip_price(game, view.marked_keno_slip.with_stake(stake, default_stake), stake),
         )
     )
 
@@ -479,7 +481,7 @@ def compute_bet_credits(view: View) -> int:
         return view.chips.credits
     if not keno_slip.is_valid_slip(view.game, view.marked_keno_slip):
         return 0
-    return keno_slip.compute_slip_cost(
+    return keno_slip.compute_slip_price(
         view.game, view.marked_keno_slip, keno_slip.find_current_stake(view.snapshot, view.game)
     )
 

@@ -180,7 +180,10 @@ class WebAccess:
         """Save the browser sessions in the file that outlives the screen's process."""
         if self._session_descriptor is not None:
             data = json.dumps(
-                [[session.digest, session.last_message_at] for session in self._sessions]
+                [
+                    [browser_session.digest, browser_session.last_message_at]
+                    for browser_session in self._sessions
+                ]
             ).encode()
             os.pwrite(self._session_descriptor, data.ljust(_SAVED_SESSIONS_SIZE_BYTES), 0)
 

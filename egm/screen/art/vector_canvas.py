@@ -108,7 +108,7 @@ def _render_small_gradient(paint: LinearGradient | RadialGradient) -> pygame.Sur
 
 
 class VectorCanvas:
-    """A canvas to draw outlines on, ``units`` wide and high, that becomes a surface of ``size`` pixels."""
+    """A canvas to draw outlines on, measured in ``size_units``, that becomes a surface of ``size`` pixels."""
 
     def __init__(
         self,

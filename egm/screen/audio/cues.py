@@ -112,8 +112,8 @@ class SoundPlayer:
     def _choose_sound_family(self, cue: str, sound_family: str, view: View) -> str:
         """Return the family whose sound is played for a cue.
 
-        It is the game's own family if the game supplies a usable sound for the cue; otherwise ``sound_family``, that
-        of the game's look.
+        It is the game's own family if the game supplies a usable sound for the cue; otherwise ``sound_family``, the
+        family of the game's look.
         """
         game = view.game
         own_family = "" if game is None or cue not in game.art.sounds else build_game_family_name(game)
@@ -192,9 +192,9 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
     if view.scene is not Scene.GAME or presentation is None or timeline is None:
         return {}
     elapsed_seconds = view.now - presentation.began_at
-    cues_by_channel: dict[str, str] = {}
+    cue_by_channel: dict[str, str] = {}
     if is_feature_shown(view, timeline, elapsed_seconds):
-        cues_by_channel["music"] = "feature"
+        cue_by_channel["music"] = "feature"
     step_index = _find_step_index_at(timeline, elapsed_seconds)
     step, step_times = presentation.steps[step_index], timeline.steps[step_index]
     has_turning_parts = not isinstance(step, DoubleUpStep | PickStep | KenoStep)
@@ -203,15 +203,15 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
         and step_times.stop_seconds
         and step_times.start_seconds <= elapsed_seconds < max(step_times.stop_seconds)
     ):
-        cues_by_channel["turn"] = "turn"
+        cue_by_channel["turn"] = "turn"
         if find_anticipated_reel(step, step_times, elapsed_seconds) is not None:
-            cues_by_channel["lead"] = "anticipation"
+            cue_by_channel["lead"] = "anticipation"
     elif (
         timeline.celebration_level > 0
         and timeline.last_stop_seconds <= elapsed_seconds < timeline.roll_up_end_seconds
     ):
-        cues_by_channel["turn"] = "count"
-    return cues_by_channel
+        cue_by_channel["turn"] = "count"
+    return cue_by_channel
 
 
 def is_feature_shown(view: View, timeline: PresentationTimeline, elapsed_seconds: float) -> bool:
@@ -228,7 +228,7 @@ def is_feature_shown(view: View, timeline: PresentationTimeline, elapsed_seconds
 
 
 def _find_step_index_at(timeline: PresentationTimeline, elapsed_seconds: float) -> int:
-    """Return the index of the game step that is on the screen ``elapsed_seconds`` after the presentation began."""
+    """Return the index of the display step that is on the screen ``elapsed_seconds`` after the presentation began."""
     return max(
         (
             i
@@ -290,18 +290,18 @@ def _list_money_cues(previous_view: View, current_view: View) -> list[str]:
     old_snapshot, new_snapshot = previous_view.snapshot, current_view.snapshot
     if old_snapshot is None or new_snapshot is None or new_snapshot is old_snapshot:
         return []
-    code = (
+    notice_code = (
         new_snapshot.notices[0].code
         if new_snapshot.notices and current_view.notice_received_at > previous_view.notice_received_at
         else ""
     )
-    if code == "ticket_printed" or (new_snapshot.payout is not None and old_snapshot.payout is None):
+    if notice_code == "ticket_printed" or (new_snapshot.payout is not None and old_snapshot.payout is None):
         return ["paper" if new_snapshot.payout is None or new_snapshot.payout.method == "ticket" else "coin"]
     if (
         new_snapshot.state == old_snapshot.state == "idle"
         and new_snapshot.credit_cents > old_snapshot.credit_cents
     ):
-        return ["coin" if code == "coins_accepted" else "credit"]
+        return ["coin" if notice_code == "coins_accepted" else "credit"]
     return []
 
 
@@ -319,8 +319,8 @@ def _list_game_cues(previous_view: View, current_view: View, theme: Theme) -> li
     )
     cues: list[str] = []
     for step_index, (step, step_times) in enumerate(zip(presentation.steps, timeline.steps, strict=True)):
-        has_card = has_feature_title_card(presentation, step_index)
-        if previous_time <= step_times.title_card_start_seconds < current_time and has_card:
+        has_title_card = has_feature_title_card(presentation, step_index)
+        if previous_time <= step_times.title_card_start_seconds < current_time and has_title_card:
             cues.append("title")
         for part_index, stop in enumerate(step_times.stop_seconds):
             if previous_time < stop <= current_time:

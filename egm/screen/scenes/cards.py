@@ -53,7 +53,7 @@ _HANDS_PER_ROW_MAX: Final = 4
 #: Two hands of more cards than this are stacked, not side by side.
 _CARDS_SIDE_BY_SIDE_MAX: Final = 5
 #: The number of cards of a hand if several hands are played from one deal.
-_MULTI_HAND_CARDS: Final = 5
+_MULTI_HAND_CARD_COUNT: Final = 5
 #: Room, in cards, for a hand that may draw any number of cards: at a table with few hands (at most
 #: :data:`_FEW_HANDS_MAX`), and at one with more.
 _CARD_ROOM_OF_UNLIMITED_HAND: Final = (6, 5)
@@ -114,13 +114,13 @@ def _can_hold_cards(context: DrawingContext) -> bool:
     return bool(context.game_data.get("hold"))
 
 
-def _read_number_of_hand(context: DrawingContext, hand_id: str, number_key: str) -> int:
+def _read_hand_quantity(context: DrawingContext, hand_id: str, data_key: str) -> int:
     """Return a number from the game's data about a hand, by its key; 0 if the hand or the number is absent.
 
     ``cards``, for example, is the largest number of cards that the hand can have.
     """
     hands = context.game_data.get("hands", ())
-    return next((int(hand_data.get(number_key, 0)) for hand_data in hands if hand_data["id"] == hand_id), 0)
+    return next((int(hand_data.get(data_key, 0)) for hand_data in hands if hand_data["id"] == hand_id), 0)
 
 
 def _list_hands_with_area(context: DrawingContext, hands: Sequence[DealtHand]) -> list[DealtHand]:
@@ -310,7 +310,7 @@ def _lay_out_hand_areas(
     x, y, w, h = rect
     if len(hand_ids) <= 1:
         return [rect] * len(hand_ids)
-    card_counts = [_read_number_of_hand(context, hand_id, "cards") for hand_id in hand_ids]
+    card_counts = [_read_hand_quantity(context, hand_id, "cards") for hand_id in hand_ids]
     if len(hand_ids) == 2 and w > 1.6 * h and max(card_counts) <= _CARDS_SIDE_BY_SIDE_MAX:
         # The first hand, on the left, is the bank's.
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
@@ -356,9 +356,12 @@ def _place_hands(
         small_areas = place_small_hands((x, y, w, upper_height), len(hands) - 1)
         first_hand_layout = lay_out_hand(
             (x, y + upper_height, w, full_height - upper_height),
-            HandRoomNeeds(_MULTI_HAND_CARDS, has_hold_keys=True),
+            HandRoomNeeds(_MULTI_HAND_CARD_COUNT, has_hold_keys=True),
         )
-        return [first_hand_layout, *(place_small_hand_cards(area, _MULTI_HAND_CARDS) for area in small_areas)]
+        return [
+            first_hand_layout,
+            *(place_small_hand_cards(area, _MULTI_HAND_CARD_COUNT) for area in small_areas),
+        ]
     hand_base_ids = [_find_base_hand_id(context, hand.id) for hand in hands]
     base_ids = list(dict.fromkeys(hand_base_ids))
     room_needs = [_find_hand_room_needs(context, base_id, len(base_ids)) for base_id in base_ids]
@@ -394,11 +397,11 @@ def _place_hands(
 
 def _find_hand_room_needs(context: DrawingContext, hand_id: str, hand_count: int) -> HandRoomNeeds:
     """Return how much room the cards of a hand need, at a table with ``hand_count`` hands."""
-    card_count = _read_number_of_hand(context, hand_id, "cards")
+    card_count = _read_hand_quantity(context, hand_id, "cards")
     card_room = card_count or _CARD_ROOM_OF_UNLIMITED_HAND[hand_count > _FEW_HANDS_MAX]
     return HandRoomNeeds(
         card_room,
-        _read_number_of_hand(context, hand_id, "low"),
+        _read_hand_quantity(context, hand_id, "low"),
         can_stack_rows=not card_count,
         has_hold_keys=_can_hold_cards(context),
     )
@@ -555,7 +558,7 @@ def _format_hand_label(context: DrawingContext, hand: DealtHand, hands: Sequence
     name, number = context.texts.translate("felt.own"), _find_split_number(context, hand.id, ids)
     if not hand.is_own:
         name = context.texts.translate("felt.seat", number=hand.seat + 1)
-    if _read_number_of_hand(context, hand.id, "held"):
+    if _read_hand_quantity(context, hand.id, "held"):
         return context.texts.translate(
             "felt.held_by", name=format_hand_name(context, hand.id, ids), player=name
         )

@@ -69,17 +69,17 @@ def _list_cards_held_before_draw(hands: Sequence[DealtHand], step: TableStep) ->
 
     Empty if no hand draws cards, as in any game but draw poker.
     """
-    drawn_indices: dict[str, set[int]] = {}
+    drawn_indices_by_hand: dict[str, set[int]] = {}
     for cue in step.cues:
         if cue.get("cue") == "draw":
-            drawn_indices.setdefault(str(cue["hand"]), set()).add(int(cue["index"]))
+            drawn_indices_by_hand.setdefault(str(cue["hand"]), set()).add(int(cue["index"]))
     return {
         hand.id: [
-            FACE_DOWN_CARD_CODE if index in drawn_indices[hand.id] else card
+            FACE_DOWN_CARD_CODE if index in drawn_indices_by_hand[hand.id] else card
             for index, card in enumerate(hand.cards)
         ]
         for hand in hands
-        if hand.id in drawn_indices
+        if hand.id in drawn_indices_by_hand
     }
 
 

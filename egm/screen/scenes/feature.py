@@ -134,7 +134,7 @@ def _draw_searchlights(context: DrawingContext, opacity: float) -> None:
 
 def draw_anticipation_light(context: DrawingContext, rect: tuple[float, float, float, float]) -> None:
     """Draw the light around a reel that spins longer to build anticipation."""
-    beat = round(4 * context.compute_flash_brightness())
+    brightness_level = round(4 * context.compute_flash_brightness())
     x, y, w, h = rect
 
     def render_veil(size: tuple[int, int]) -> pygame.Surface:
@@ -142,10 +142,10 @@ def draw_anticipation_light(context: DrawingContext, rect: tuple[float, float, f
             size,
             LinearGradient(
                 (
-                    (0, fade_colour(context.look.accent_colour, 0.5 + beat / 10)),
+                    (0, fade_colour(context.look.accent_colour, 0.5 + brightness_level / 10)),
                     (0.16, fade_colour(context.look.accent_colour, 0.05)),
                     (0.84, fade_colour(context.look.accent_colour, 0.05)),
-                    (1, fade_colour(context.look.accent_colour, 0.5 + beat / 10)),
+                    (1, fade_colour(context.look.accent_colour, 0.5 + brightness_level / 10)),
                 ),
                 is_horizontal=True,
             ),
@@ -154,5 +154,5 @@ def draw_anticipation_light(context: DrawingContext, rect: tuple[float, float, f
         return surface
 
     context.painter.draw_cached_picture(
-        ("awaited", beat, context.look.name), (x - 4, y - 4, w + 8, h + 8), render_veil
+        ("awaited", brightness_level, context.look.name), (x - 4, y - 4, w + 8, h + 8), render_veil
     )

@@ -38,7 +38,7 @@ from egm.screen.scenes.decision_text import format_option, format_question
 from egm.screen.scenes.dice import draw_craps_point, draw_dice, draw_resting_dice
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, draw_button
 from egm.screen.scenes.pay_table import format_spot_odds
-from egm.screen.scenes.roulette_wheel import POCKET_COLOURS, draw_roulette_wheel
+from egm.screen.scenes.roulette_wheel import POCKET_COLOUR_BY_NAME, draw_roulette_wheel
 from egm.screen.scenes.scoreboard import draw_scoreboard, should_draw_scoreboard
 from egm.screen.scenes.table_side_panels import find_settled_step
 from egm.screen.spot_layout import (
@@ -334,18 +334,18 @@ def _draw_cell(
         _draw_row_title(context, table, cell)
         return
     if cell.pocket:
-        fill = POCKET_COLOURS.get(table.pocket_colours.get(cell.pocket, ""), fill)
+        fill = POCKET_COLOUR_BY_NAME.get(table.pocket_colours.get(cell.pocket, ""), fill)
     elif (
         spot is not None
         and len(spot.covered_pockets) == 1
         and spot.covered_pockets[0] in table.pocket_colours
     ):
-        fill = POCKET_COLOURS.get(table.pocket_colours[spot.covered_pockets[0]], fill)
+        fill = POCKET_COLOUR_BY_NAME.get(table.pocket_colours[spot.covered_pockets[0]], fill)
     elif spot is not None and len(spot.covered_pockets) == 18:
         colours = {table.pocket_colours.get(pocket) for pocket in spot.covered_pockets}
         fill = (
-            POCKET_COLOURS[colours.pop() or "green"]
-            if len(colours) == 1 and colours <= set(POCKET_COLOURS)
+            POCKET_COLOUR_BY_NAME[colours.pop() or "green"]
+            if len(colours) == 1 and colours <= set(POCKET_COLOUR_BY_NAME)
             else fill
         )
     is_plain = fill == mix_colours(_FELT_COLOUR, BLACK, 0.25)
@@ -360,7 +360,7 @@ def _draw_cell(
         _CLOSED_SPOT_TEXT_COLOUR
         if is_closed
         else BLACK
-        if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]}
+        if fill in {POCKET_COLOUR_BY_NAME["white"], POCKET_COLOUR_BY_NAME["yellow"]}
         else WHITE
     )
     if spot is not None:

@@ -5,7 +5,7 @@ In that layout, called a telephone's, the Keno board is too small to mark number
 
 from typing import Final
 
-from egm.screen.keno_slip import find_maximum_per_ticket, is_keno_game, is_valid_slip, list_bonuses_with_fee
+from egm.screen.keno_slip import find_count_limit, is_keno_game, is_valid_slip, list_bonuses_with_fee
 from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, Layout
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.drawing_context import DrawingContext, draw_button, render_rim_panel
@@ -21,9 +21,9 @@ from egm.screen.scenes.keno import (
 from egm.screen.view import Action, View
 
 #: Columns of numbers in one part of the slip.
-_NUMBER_COLUMNS: Final = 8
+_NUMBER_COLUMN_COUNT: Final = 8
 #: Rows of numbers in one part of the slip.
-_NUMBER_ROWS: Final = 5
+_NUMBER_ROW_COUNT: Final = 5
 #: Gap between numbers, in units.
 _NUMBER_GAP: Final = 8.0
 #: Height above the numbers, for the marks with their price and for the slip's mandatory texts.
@@ -39,7 +39,7 @@ def _compute_slip_rect(layout: Layout) -> Rect:
 def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
     """Return the parts of a Keno slip's numbers that fit on a telephone one at a time, and the part that is shown."""
     number_count = int(view.game.presentation.get("numbers", 80)) if view.game else 0
-    numbers_per_part = _NUMBER_COLUMNS * _NUMBER_ROWS
+    numbers_per_part = _NUMBER_COLUMN_COUNT * _NUMBER_ROW_COUNT
     parts = [
         range(first_number, min(first_number + numbers_per_part, number_count + 1))
         for first_number in range(1, number_count + 1, numbers_per_part)
@@ -68,20 +68,26 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     touches: list[tuple[Rect, Action]] = []
     parts, shown_numbers = _divide_numbers_into_parts(view)
     if is_keno_game(game) and game is not None and view.is_request_accepted("bet"):
-        board, board_size = _compute_board_rect(layout), (_NUMBER_COLUMNS * _NUMBER_ROWS, _NUMBER_COLUMNS)
+        board, number_and_column_count = (
+            _compute_board_rect(layout),
+            (_NUMBER_COLUMN_COUNT * _NUMBER_ROW_COUNT, _NUMBER_COLUMN_COUNT),
+        )
         touches = [
-            (compute_number_rect(board, board_size, n - shown_numbers.start + 1), Action("mark", n))
+            (
+                compute_number_rect(board, number_and_column_count, n - shown_numbers.start + 1),
+                Action("mark", n),
+            )
             for n in shown_numbers
         ]
         if len(slip.cards) > 1:
             option_row += [Action("card", card) for card in range(len(slip.cards))]
         if slip.has_marks:
-            option_row += [Action("draws")] if find_maximum_per_ticket(game, "draws") > 1 else []
+            option_row += [Action("draws")] if find_count_limit(game, "draws") > 1 else []
             option_row += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
             edit_row += [Action("quick_pick")]
-        if is_valid_slip(game, slip) and len(slip.cards) < find_maximum_per_ticket(game, "selections"):
+        if is_valid_slip(game, slip) and len(slip.cards) < find_count_limit(game, "selections"):
             edit_row.append(Action("new_card"))
-        if slip.current_card[-1] and len(slip.current_card) < find_maximum_per_ticket(game, "groups"):
+        if slip.current_card[-1] and len(slip.current_card) < find_count_limit(game, "groups"):
             edit_row.append(Action("new_group"))
         last_row += [Action("part", i) for i in range(len(parts))] if len(parts) > 1 else []
     last_row.append(Action("close"))
@@ -99,7 +105,7 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def draw_slip(context: DrawingContext) -> None:
-    """Draw the Keno slip on a telephone: its marks and cost, the mandatory texts, the numbers and the keys."""
+    """Draw the Keno slip on a telephone: its marks and price, the mandatory texts, the numbers and the keys."""
     painter, view, rect = context.painter, context.view, _compute_slip_rect(context.layout)
     x, y, w, _ = rect
     painter.draw_cached_picture(

@@ -4,7 +4,7 @@ The menu opens at the page with the game on the screen. ``view.sheet_index`` cou
 """
 
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import pygame
 
@@ -75,11 +75,18 @@ def _list_pages(view: View, layout: Layout) -> list[list[GameView]]:
     ] or [[]]
 
 
-def _find_page_indices(view: View, layout: Layout) -> tuple[int, int]:
-    """Return the indexes of the page that the menu shows, and of the page with the game on the screen."""
+class _PageIndices(NamedTuple):
+    """The indices of the page that the menu shows, and of the page with the game on the screen."""
+
+    shown_page: int
+    current_game_page: int
+
+
+def _find_page_indices(view: View, layout: Layout) -> _PageIndices:
+    """Return the indices of the page that the menu shows, and of the page with the game on the screen."""
     pages = _list_pages(view, layout)
     current_game_page = next((page_index for page_index, games in enumerate(pages) if view.game in games), 0)
-    return (current_game_page + view.sheet_index) % len(pages), current_game_page
+    return _PageIndices((current_game_page + view.sheet_index) % len(pages), current_game_page)
 
 
 def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Action]]:
@@ -110,7 +117,7 @@ def lay_out_game_tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]
     """Return the tiles on the page that the menu shows: the rectangle and the game of each."""
     x, y, w, h = layout.player_page
     pages = _list_pages(view, layout)
-    games = pages[_find_page_indices(view, layout)[0]]
+    games = pages[_find_page_indices(view, layout).shown_page]
     column_count = _count_columns(layout)
     row_count = max(1, min(_count_rows(layout), -(-len(games) // column_count)))
     width = (w - 96 - 24 * (column_count - 1)) / column_count
@@ -350,9 +357,9 @@ def format_bet_range(context: DrawingContext, game: GameView) -> tuple[str, str]
     )
     lowest_unit_text = context.format_money(min(denominations))
     highest_unit_text = context.format_money(max(denominations))
-    key = "menu.unit" if lowest_unit_text == highest_unit_text else "menu.units"
+    text_key = "menu.unit" if lowest_unit_text == highest_unit_text else "menu.units"
     return (
-        f"{context.texts.translate(key, unit=lowest_unit_text, last=highest_unit_text)}  \u00b7  {bets_text}",
+        f"{context.texts.translate(text_key, unit=lowest_unit_text, last=highest_unit_text)}  \u00b7  {bets_text}",
         bets_text,
     )
 

@@ -143,13 +143,13 @@ def _is_table_bet(context: DrawingContext, chances: BetChances) -> bool:
 def _format_bet_kind(context: DrawingContext, chances: BetChances) -> str:
     """Return the name of a kind of bet.
 
-    If bets of this kind have different odds, the name includes the odds.
+    If bets of this kind have different payout odds, the name includes these odds.
     """
     table = context.view.table
     assert table is not None
     spots = [table.spots[spot_id] for spot_id in chances.spots if spot_id in table.spots]
     names = [format_group_name(context, table.groups[spot.group]) for spot in spots]
-    return " + ".join(dict.fromkeys(names)) + _find_odds_suffix(chances)
+    return " + ".join(dict.fromkeys(names)) + _find_payout_odds_suffix(chances)
 
 
 def _format_spot_names(context: DrawingContext, chances: BetChances) -> str:
@@ -161,13 +161,13 @@ def _format_spot_names(context: DrawingContext, chances: BetChances) -> str:
         for spot_id in chances.spots
         if spot_id in table.spots
     ]
-    return " + ".join(names) + _find_odds_suffix(chances)
+    return " + ".join(names) + _find_payout_odds_suffix(chances)
 
 
-def _find_odds_suffix(chances: BetChances) -> str:
-    """Return the odds at the end of a bet's id, with a space before them, such as `` 2:1``; "" without odds.
+def _find_payout_odds_suffix(chances: BetChances) -> str:
+    """Return the payout odds at the end of a bet's id, with a space before them, such as `` 2:1``; "" without odds.
 
-    A craps bet whose pay depends on the point has an id for each of its possible odds.
+    A craps bet whose pay depends on the point has an id for each of its possible payout odds.
     """
     odds = chances.bet.rpartition(" ")[2]
     return f" {odds}" if re.fullmatch(r"\d+:\d+", odds) else ""
@@ -193,9 +193,9 @@ def draw_odds(context: DrawingContext, rect: Rect, awards: tuple[LongOdds, ...])
         painter.draw_label(
             describe_award(context, award), (x + 14, top, w * 0.58, row_height - 4), style, align="left"
         )
-        odds = context.texts.translate("odds.one_in", games=context.texts.format_number(award.one_in))
+        chance_text = context.texts.translate("odds.one_in", games=context.texts.format_number(award.one_in))
         painter.draw_text(
-            odds,
+            chance_text,
             (x + w - 14, middle),
             TextStyle("strong", "body", "meter"),
             align="right",

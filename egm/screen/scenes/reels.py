@@ -59,32 +59,32 @@ class ReelGrid:
     heights: tuple[int, ...]
 
     @property
-    def width(self) -> float:
+    def reel_width(self) -> float:
         """Return the width of a reel."""
-        count = len(self.heights)
-        available_width = (self.rect[2] - 2 * PAY_LINE_TAB_MARGIN - _REEL_GAP * (count - 1)) / count
+        reel_count = len(self.heights)
+        available_width = (self.rect[2] - 2 * PAY_LINE_TAB_MARGIN - _REEL_GAP * (reel_count - 1)) / reel_count
         return min(
             available_width,
             _REEL_WIDTH_PER_CELL_HEIGHT_MAX * (self.rect[3] - 2 * _REEL_GAP) / max(self.heights),
         )
 
     @property
-    def gap(self) -> float:
+    def reel_gap(self) -> float:
         """Return the width of the gap between two reels. A single reel has a gap of this width on either side."""
-        count = len(self.heights)
-        return (self.rect[2] - 2 * PAY_LINE_TAB_MARGIN - count * self.width) / max(
-            1, count - 1 if count > 1 else 2
+        reel_count = len(self.heights)
+        return (self.rect[2] - 2 * PAY_LINE_TAB_MARGIN - reel_count * self.reel_width) / max(
+            1, reel_count - 1 if reel_count > 1 else 2
         )
 
     def compute_reel_rect(self, reel: int) -> Rect:
         """Return the rectangle of a reel's window. A reel with fewer rows than others is centred vertically."""
         full_height = self.rect[3] - 2 * _REEL_GAP
         height = full_height * self.heights[reel] / max(self.heights)
-        left = self.rect[0] + PAY_LINE_TAB_MARGIN + (self.gap if len(self.heights) == 1 else 0.0)
+        left = self.rect[0] + PAY_LINE_TAB_MARGIN + (self.reel_gap if len(self.heights) == 1 else 0.0)
         return (
-            left + reel * (self.width + self.gap),
+            left + reel * (self.reel_width + self.reel_gap),
             self.rect[1] + _REEL_GAP + (full_height - height) / 2,
-            self.width,
+            self.reel_width,
             height,
         )
 

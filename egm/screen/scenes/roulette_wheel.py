@@ -17,7 +17,7 @@ from egm.screen.theme import Colour, parse_colour
 from egm.screen.wheel_stakes import find_wheel_turns_min
 
 #: The colour of a pocket, by the name that its game uses.
-POCKET_COLOURS: Final[dict[str, Colour]] = {
+POCKET_COLOUR_BY_NAME: Final[dict[str, Colour]] = {
     "red": parse_colour("#b01026"),
     "black": parse_colour("#16161d"),
     "green": parse_colour("#0a652f"),
@@ -115,11 +115,13 @@ def draw_roulette_wheel(
         )
     if moving_share < 1:
         return
-    fill = POCKET_COLOURS.get(table.pocket_colours.get(drawn_pocket_label, ""), (20, 20, 30, 255))
+    fill = POCKET_COLOUR_BY_NAME.get(table.pocket_colours.get(drawn_pocket_label, ""), (20, 20, 30, 255))
     height = min(140.0, wheel_width * 0.34)
     plate: Rect = (centre_x - height * 0.64, centre_y - height / 2, height * 1.28, height)
     painter.draw_panel(plate, radius=26, fill=fill, edge_paint=WHITE, edge_width=4)
-    text_colour = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
+    text_colour = (
+        BLACK if fill in {POCKET_COLOUR_BY_NAME["white"], POCKET_COLOUR_BY_NAME["yellow"]} else WHITE
+    )
     text = context.texts.choose_translation(
         table.pocket_names.get(drawn_pocket_label, {}), drawn_pocket_label
     )
@@ -185,7 +187,9 @@ def _render_wheel_face(context: DrawingContext, table: TableGameData, width_pixe
         angles = [math.radians(pocket_degrees * (i + k / 6)) for k in range(7)]
         ring = [(50 + 43 * math.sin(a), 50 - 43 * math.cos(a)) for a in angles]
         ring += [(50 + 27 * math.sin(a), 50 - 27 * math.cos(a)) for a in reversed(angles)]
-        canvas.fill_path(ring, POCKET_COLOURS.get(table.pocket_colours.get(pocket, ""), (40, 40, 60, 255)))
+        canvas.fill_path(
+            ring, POCKET_COLOUR_BY_NAME.get(table.pocket_colours.get(pocket, ""), (40, 40, 60, 255))
+        )
         canvas.stroke_path([ring[0], ring[-1]], 0.35, gold, is_closed=False)
     canvas.stroke_path(build_ellipse(50, 50, 43), 0.5, gold)
     canvas.stroke_path(build_ellipse(50, 50, 34.5), 0.3, gold)

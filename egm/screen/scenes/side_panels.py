@@ -45,10 +45,13 @@ def list_current_prizes(context: DrawingContext, reel_data: ReelData) -> list[tu
     if game is None or snapshot is None:
         return []
     bet = snapshot.bet_credits
-    prize_credits = [
+    prizes_and_credits = [
         (prize, compute_prize_at_bet(game, prize.name, prize.credits, bet)) for prize in reel_data.prizes
     ]
-    return sorted((pair for pair in prize_credits if pair[1]), key=lambda pair: -pair[1])
+    return sorted(
+        ((prize, credits_) for prize, credits_ in prizes_and_credits if credits_),
+        key=lambda prize_and_credits: -prize_and_credits[1],
+    )
 
 
 def format_prize_name(
@@ -134,13 +137,15 @@ def draw_side_panels(context: DrawingContext) -> None:
         _draw_small_print(context, layout.right_panel)
         return
     line_count = len(reel_data.pay_lines)
-    key = "panel.all_lines_one" if line_count == 1 else "panel.all_lines"
+    text_key = "panel.all_lines_one" if line_count == 1 else "panel.all_lines"
     _draw_prizes(
         context,
         reel_data,
         right_prizes,
         right_panel_rect,
-        context.texts.translate(key, count=line_count) if line_count else context.texts.translate("key.pays"),
+        context.texts.translate(text_key, count=line_count)
+        if line_count
+        else context.texts.translate("key.pays"),
     )
     _draw_small_print(context, layout.right_panel)
 

@@ -103,9 +103,9 @@ def format_notice(context: DrawingContext, notice: Notice) -> str:
         if needed_credit_text:
             return needed_credit_text
     key_suffixes = ("_credit", "") if credit_cents else ("",)
-    for key in (f"{group}.{code}{suffix}" for group in ("notice", "status") for suffix in key_suffixes):
-        if texts.has_text(key):
-            return format_message(context, key, values)
+    for text_key in (f"{group}.{code}{suffix}" for group in ("notice", "status") for suffix in key_suffixes):
+        if texts.has_text(text_key):
+            return format_message(context, text_key, values)
     if code.startswith("refused"):
         return texts.translate("notice.refused_other")
     text = _format_fault_for_player(texts, code.removeprefix("fault."))
@@ -278,7 +278,8 @@ def _describe_lost_round(context: DrawingContext) -> str:
         return ""
     keno_text_and_colour, result = _describe_finished_keno_ticket(context), find_round_result(context)
     if keno_text_and_colour is not None:
-        return keno_text_and_colour[0]
+        keno_text, _ = keno_text_and_colour
+        return keno_text
     if result is None or result.is_pay_table_game or result.returned_cents:
         return ""
     text = (
@@ -286,7 +287,8 @@ def _describe_lost_round(context: DrawingContext) -> str:
         if result.is_loss
         else ""
     )
-    return _add_round_ending(context, (text, ""))[0]
+    text_with_ending, _ = _add_round_ending(context, (text, ""))
+    return text_with_ending
 
 
 def _describe_finished_keno_ticket(context: DrawingContext) -> TextAndColour | None:
@@ -324,13 +326,13 @@ def _add_round_ending(context: DrawingContext, text_and_colour: TextAndColour) -
         or (has_touched_bets_since_game(context.view) and snapshot.state != "playing")
     ):
         return text_and_colour
-    standing_bets = snapshot.standing_credits_by_spot  # The bet meter includes only new bets.
+    standing_credits_by_bet = snapshot.standing_credits_by_spot  # The bet meter includes only new bets.
     if snapshot.state == "playing":  # The machine's standing bets are still those before the round.
-        standing_bets = {
+        standing_credits_by_bet = {
             str(bet_index): int(bet["credits"])
             for bet_index, bet in enumerate(result.display.get("standing", ()))
         }
-    standing_cents = sum(standing_bets.values()) * context.view.denomination_cents
+    standing_cents = sum(standing_credits_by_bet.values()) * context.view.denomination_cents
     standing_text = (
         context.texts.translate("status.on_the_table", amount=context.format_money(standing_cents))
         if standing_cents
@@ -339,8 +341,9 @@ def _add_round_ending(context: DrawingContext, text_and_colour: TextAndColour) -
     last_of_shoe_text = (
         context.texts.translate("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
     )
-    texts = (describe_outcome(context, result), text_and_colour[0], standing_text, last_of_shoe_text)
-    return FACT_SEPARATOR.join(text for text in texts if text), text_and_colour[1]
+    money_text, colour = text_and_colour
+    texts = (describe_outcome(context, result), money_text, standing_text, last_of_shoe_text)
+    return FACT_SEPARATOR.join(text for text in texts if text), colour
 
 
 def _describe_missing_credit(context: DrawingContext) -> str:
@@ -558,18 +561,19 @@ def format_theoretical_return(context: DrawingContext, game: GameView) -> str:
         return context.texts.translate(
             "panel.levy", percent=context.texts.format_decimal(game.commission_percent)
         )
-    worst_group = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
-    if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst_group)}:
-        key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
-        return context.texts.translate(key, percent=context.texts.format_decimal(game.return_percent))
+    lowest_return_group = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
+    if game.returns.get(game.main_bet, "") in {"", game.returns.get(lowest_return_group)}:
+        text_key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
+        return context.texts.translate(text_key, percent=context.texts.format_decimal(game.return_percent))
     names_by_group = {spot["group"]: spot["names"] for spot in reversed(game.presentation["spots"])}
-    main_name, worst_name = (
-        context.texts.choose_translation(names_by_group[group]) for group in (game.main_bet, worst_group)
+    main_name, lowest_return_name = (
+        context.texts.choose_translation(names_by_group[group])
+        for group in (game.main_bet, lowest_return_group)
     )
     return context.texts.translate(
         "panel.return_named",
         main=main_name,
         percent=context.texts.format_decimal(game.returns[game.main_bet]),
-        worst=worst_name,
-        least=context.texts.format_decimal(game.returns[worst_group]),
+        worst=lowest_return_name,
+        least=context.texts.format_decimal(game.returns[lowest_return_group]),
     )

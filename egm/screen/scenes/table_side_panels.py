@@ -27,7 +27,7 @@ from egm.screen.scenes.pay_table import (
     list_spot_pay_rows,
 )
 from egm.screen.scenes.progressive import draw_level, list_levels_beside_field
-from egm.screen.scenes.roulette_wheel import POCKET_COLOURS, shorten_pocket_label
+from egm.screen.scenes.roulette_wheel import POCKET_COLOUR_BY_NAME, shorten_pocket_label
 from egm.screen.steps import TableStep
 from egm.screen.table import BetSpot, TableGameData, build_bet_limits, find_spot_closure, is_bet_on
 from egm.screen.view import (
@@ -300,9 +300,11 @@ def _draw_result(
 ) -> None:
     """Draw a past result in the colour that it has on the wheel; the newest has a white frame."""
     painter = context.painter
-    fill = POCKET_COLOURS.get(table.pocket_colours.get(result, ""), (30, 24, 56, 255))
+    fill = POCKET_COLOUR_BY_NAME.get(table.pocket_colours.get(result, ""), (30, 24, 56, 255))
     painter.draw_panel(cell, radius=10, fill=fill, edge_paint=WHITE if is_newest else _PRINTED_LINE_COLOUR)
-    text_colour = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
+    text_colour = (
+        BLACK if fill in {POCKET_COLOUR_BY_NAME["white"], POCKET_COLOUR_BY_NAME["yellow"]} else WHITE
+    )
     size = "small" if cell[3] > 40 else "caption"
     painter.draw_text(
         _format_result_label(context, table, result),

@@ -75,11 +75,11 @@ def test_the_text_of_every_deck_key_is_centred(published, theme, layout, languag
     picture = Picture(theme, layout=layout)
     found = list_written_texts(picture, build_idle_view(published, published[0], language))
     for name in DECK_KEYS:
-        x, y, w, h = layout.key_rects[name]
+        x, y, w, h = layout.key_rect_by_name[name]
         lines = [
             written_line
             for written_line in found
-            if is_inside(layout.key_rects[name], *written_line[1].center)
+            if is_inside(layout.key_rect_by_name[name], *written_line[1].center)
         ]
         assert 1 <= len(lines) <= 2
         words, line_rect = (

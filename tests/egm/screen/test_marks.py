@@ -190,7 +190,7 @@ def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, ken
         view, theme, source, "mark", 60
     )  # the last group loses a number, and is empty then refilled
     view = touch_and_apply_reply(view, theme, source, "mark", 60)
-    assert keno_slip.compute_slip_cost(keno, view.marked_keno_slip, 1) >= 5
+    assert keno_slip.compute_slip_price(keno, view.marked_keno_slip, 1) >= 5
     view = touch_and_apply_reply(view, theme, source, "card", 0)
     assert view.marked_keno_slip.current_card_numbers == {7, 18, 33}
     view = touch_and_apply_reply(view, theme, source, "bet_more")
@@ -209,7 +209,7 @@ def test_a_card_is_added_only_to_playable_cards_up_to_the_games_maximum(publishe
                 else view
             )
         view = touch_and_apply_reply(view, theme, source, "new_card")
-    assert len(view.marked_keno_slip.cards) == keno_slip.find_maximum_per_ticket(keno, "selections")
+    assert len(view.marked_keno_slip.cards) == keno_slip.find_count_limit(keno, "selections")
 
 
 @pytest.mark.requirement("P-07")
@@ -250,7 +250,7 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
     wager = view.snapshot.bet_wager
     assert (wager["draws"], wager["bonuses"]) == (2, ["northern-lights"])
     assert (
-        view.snapshot.bet_credits == keno_slip.compute_slip_cost(game, view.marked_keno_slip, 1) == 4
+        view.snapshot.bet_credits == keno_slip.compute_slip_price(game, view.marked_keno_slip, 1) == 4
     )  # the bonus doubles it, twice
     assert (
         keno_slip.build_slip_from_wager(wager).with_first_card_current
@@ -263,7 +263,7 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
     view = touch_and_apply_reply(view, theme, source, "bonus", "northern-lights")
     assert view.marked_keno_slip.bonus_ids == ()
     view = touch_and_apply_reply(view, theme, source, "bet_more")
-    if keno_slip.find_maximum_per_ticket(game, "selections") > 1:
+    if keno_slip.find_count_limit(game, "selections") > 1:
         view = touch_and_apply_reply(view, theme, source, "new_card")
         for number in (1, 2, 3):
             view = touch_and_apply_reply(view, theme, source, "mark", number)
