@@ -190,6 +190,7 @@ def _iter_game_mistakes(
 
     The result maps the id of each game that could be loaded, offered or not, to the names of its progressive levels.
     """
+    # A demonstration, in which all devices are simulated, needs no certificates.
     are_certificates_required = (
         bool(cabinet_file.hardware_port_descriptions) and profile.inventory.requires_certificates
     )

@@ -17,7 +17,7 @@ class PlayKey(StorageKey):
     SESSION = "session", ClearAction.KEEP, KeyOwner.POSITION
     """The counts of the player's session, for player protection."""
     REMINDER = "reminder", ClearAction.KEEP, KeyOwner.POSITION
-    """The player-protection reminder that is on display."""
+    """The active player-protection reminder."""
     OWN_LIMITS = "limits", ClearAction.KEEP, KeyOwner.POSITION
     """The player's own limits."""
     GAME_DEFINITION = "definition:", ClearAction.KEEP, KeyOwner.MACHINE

@@ -154,7 +154,7 @@ def _count_time_reminders_due(machine: PositionMachine, session_minutes: int) ->
 
 
 def find_due_reminder(machine: PositionMachine) -> ReminderKind | None:
-    """Return the most urgent kind of reminder that is due now; None if none is due or one is on display already."""
+    """Return the most urgent kind of reminder that is due now; None if none is due or one is active already."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None or machine.memory.get(PlayKey.REMINDER) is not None:
         return None
@@ -252,7 +252,7 @@ def requested_limit_is_allowed(machine: PositionMachine, event: Event) -> bool:
 def show_reminder(machine: PositionMachine, _: Event) -> None:
     """Show the player the reminder that is due.
 
-    It stays on display, also after a restart, until the player dismisses it, its pause is over or the session ends.
+    It stays active, also after a restart, until the player dismisses it, its pause is over or the session ends.
     The time and spend reminders that are due now all count as shown.
     """
     kind, session = find_due_reminder(machine), machine.memory.require(SessionRecord, PlayKey.SESSION)

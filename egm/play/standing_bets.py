@@ -7,7 +7,7 @@ pause of play, all bets are returned. Nothing is drawn here, and no bet is lost 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from egm.kernel.credits import divide_stakes_by_account
 from egm.kernel.events import Event, EventType
@@ -32,12 +32,24 @@ from paytables import Game, Spot
 
 
 # ---------------------------------------------------------------------------------------------- for the screen
-def read_table_view(machine: PositionMachine) -> tuple[dict[str, int], tuple[str, ...], FeltState]:
+class TableViewData(NamedTuple):
+    """What the screen shows of the selected game's table."""
+
+    standing_credits_by_spot: dict[str, int]
+    closed_spot_ids: tuple[str, ...]
+    """The ids of the spots that accept no bet now."""
+    felt_state: FeltState
+    """The table's state as the game defines it.
+
+    Its ``spots`` lists the odds and limits of spots that now differ from the published layout, because of the table's
+    state or the profile's limit on a round.
+    """
+
+
+def read_table_view(machine: PositionMachine) -> TableViewData:
     """Return what the screen shows of the selected game's table.
 
-    The result has the standing credits by spot, the ids of the spots that accept no bet, and the table's state
-    as the game defines it. That state's ``spots`` lists the odds and limits of spots that now differ from the
-    published layout, because of the table's state or the profile's limit on a round.
+    All is empty if no game is selected, or if the game cannot be continued from the stored state of its table.
     """
     game = machine.games.get(machine.selection.game_id)
     table = None if game is None else read_table(machine, game.digest)
@@ -46,12 +58,12 @@ def read_table_view(machine: PositionMachine) -> tuple[dict[str, int], tuple[str
     if game is not None and tournament_round is not None:
         current_game = game.with_table_state(tournament_round.table_state)
     if game is None or current_game is None:
-        return {}, (), FeltState()
+        return TableViewData({}, (), FeltState())
     standing_credits_by_spot: dict[str, int] = {}
     for bet in current_game.rules.list_standing_bets():
         standing_credits_by_spot[bet.spot] = standing_credits_by_spot.get(bet.spot, 0) + bet.credits
     spots = current_game.rules.list_spots()
-    felt = FeltState.model_validate(current_game.rules.build_current_view())
+    felt_state = FeltState.model_validate(current_game.rules.build_current_view())
     denomination_cents = machine.selection.denomination_cents
     bet_max_by_spot = current_game.rules.find_highest_bet(
         machine.profile.play.bet_max_cents // denomination_cents
@@ -61,15 +73,14 @@ def read_table_view(machine: PositionMachine) -> tuple[dict[str, int], tuple[str
         for published_spot, current_spot in zip(game.rules.list_spots(), spots, strict=True)
         if _build_spot_view(published_spot, {}) != _build_spot_view(current_spot, bet_max_by_spot)
     }
-    felt = felt.model_copy(update={"spots": spot_views})
     closed_spot_ids = {
         *list_closed_spots(machine.component(ProgressivePools), current_game, denomination_cents),
         *_iter_unavailable_hand_spots(machine, spots),
     }
-    return (
+    return TableViewData(
         standing_credits_by_spot,
         tuple(spot.id for spot in spots if not spot.accepts_bets or spot.id in closed_spot_ids),
-        felt,
+        felt_state.model_copy(update={"spots": spot_views}),
     )
 
 

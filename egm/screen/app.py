@@ -104,7 +104,7 @@ class ScreenApp:
         devices: frozenset[str] = frozenset(),
         sounds: SoundPlayer,
         clock: Callable[[], float] = time.monotonic,
-        reduced_motion: bool = False,
+        is_motion_reduced: bool = False,
         is_top_screen: bool = False,
         start_up_file: Path | None = None,
     ) -> None:
@@ -134,7 +134,7 @@ class ScreenApp:
             disconnected_at=now,
             last_activity_at=now,
             has_device_drawer=bench is not None,
-            reduced_motion=reduced_motion,
+            is_motion_reduced=is_motion_reduced,
         )
 
     def run_frame(self) -> bool:
@@ -191,7 +191,7 @@ class ScreenApp:
                 else touch_or_key
             )
             if action is not None and action.name == "calm":  # Set by the player's browser; this is no touch.
-                self.view = replace(self.view, reduced_motion=bool(action.value))
+                self.view = replace(self.view, is_motion_reduced=bool(action.value))
             elif action is not None:
                 self.apply_action(action)
         except Exception as error:  # noqa: BLE001 (no touch may end the screen)

@@ -268,7 +268,7 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
         return _apply_keno_action(view, name, value)
     if name in TABLE_ACTIONS:
         return _apply_action_on_table(view, name, value)
-    if name in {"area", "part"}:
+    if name in {"area", "page_sheet"}:
         return (
             _apply_area_touch(view, str(value))
             if name == "area"

@@ -456,7 +456,8 @@ def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) ->
         )
     try:
         recall_view = apply_message(
-            replace(apply_message(empty_view, recalled_snapshot), reduced_motion=view.reduced_motion), message
+            replace(apply_message(empty_view, recalled_snapshot), is_motion_reduced=view.is_motion_reduced),
+            message,
         )
         return (
             replace(recall_view, marked_items_mask=replay.answer)

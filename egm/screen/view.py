@@ -156,7 +156,7 @@ class View:
     """When the credit last changed."""
     volume_step: int = 2
     """The volume step, from 0 (silent) to 3."""
-    reduced_motion: bool = False
+    is_motion_reduced: bool = False
     """Whether less movement is shown, as the player's browser or the start of the screen requested."""
     marked_keno_slip: keno_slip.KenoSlip = field(default_factory=keno_slip.KenoSlip)
     """The player's marks in a Keno game."""
@@ -271,7 +271,7 @@ def build_view_timeline(view: View, theme: Theme) -> PresentationTimeline | None
     if outcome.progressives or outcome.prizes:
         celebration_level = len(theme.celebration_levels) - 1
     return build_timeline(
-        view.presentation, theme.motion, celebration_level, reduced_motion=view.reduced_motion
+        view.presentation, theme.motion, celebration_level, is_motion_reduced=view.is_motion_reduced
     )
 
 

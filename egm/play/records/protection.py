@@ -26,7 +26,7 @@ class SessionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReminderRecord:
-    """The player-protection reminder that is on display."""
+    """The active player-protection reminder."""
 
     kind: ReminderKind
     """Which reminder it is, or which limit was reached."""

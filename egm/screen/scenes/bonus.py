@@ -145,7 +145,7 @@ def _draw_hold_cell(
         edge_width=3,
     )
     if coin is None:
-        if is_spinning and not context.view.reduced_motion:
+        if is_spinning and not context.view.is_motion_reduced:
             share = (context.view.now * 2.3 + cell_index * 0.37) % 1.0
             painter.fill_rounded_rect(
                 (x + 8, y + 8 + (h - 40) * share, w - 16, 24), (*context.look.accent_colour[:3], 46), 10

@@ -407,7 +407,7 @@ def _find_hand_room_needs(context: DrawingContext, hand_id: str, hand_count: int
     )
 
 
-def lay_out_card_touches(context: DrawingContext) -> list[Rect]:
+def lay_out_card_touch_targets(context: DrawingContext) -> list[Rect]:
     """Return the touch target of each card in the hand about which the player decides.
 
     A target covers the card and the hold key below it. If the player divides a hand in two (as at pai gow), there are
@@ -657,7 +657,7 @@ def _draw_flying_card(
         return
     x, y, w, h = rects[card_index]
     field_x, field_y, field_width, _ = context.layout.game_field
-    progress = 1.0 if context.view.reduced_motion else ease_out(share)
+    progress = 1.0 if context.view.is_motion_reduced else ease_out(share)
     start = (field_x + field_width - w - 20, field_y + 10)
     top_left = (start[0] + (x - start[0]) * progress, start[1] + (y - start[1]) * progress)
     back_code = FACE_DOWN_TILE if is_tile(card) else FACE_DOWN_CARD_CODE

@@ -361,7 +361,7 @@ def _draw_deck_key(context: DrawingContext, key_name: str, rect: Rect) -> None:
             size, (w, h), light_colour, dark_colour, is_lit=is_lit, is_pressed=is_pressed
         ),
     )
-    if is_lit and key_name == "play" and view.is_request_accepted("play") and not view.reduced_motion:
+    if is_lit and key_name == "play" and view.is_request_accepted("play") and not view.is_motion_reduced:
         painter.draw_cached_picture(
             ("key glow", key_name),
             rect,

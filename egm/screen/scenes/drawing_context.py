@@ -122,7 +122,7 @@ class DrawingContext:
 
         It flashes at the theme's rate. With reduced motion, it is constant.
         """
-        if self.view.reduced_motion:
+        if self.view.is_motion_reduced:
             return 1.0
         return compute_pulse(self.view.now, self.theme.motion.flash_hz)
 
@@ -209,7 +209,7 @@ def draw_frame_lamps(context: DrawingContext, rect: Rect, lamp_pattern: str) -> 
         grow_rect(rect, FIELD_FRAME_WIDTH / 2 - 1), _FRAME_LAMP_SIZE, painter.scale
     )
     brightness_levels: Iterable[int]
-    if context.view.reduced_motion:
+    if context.view.is_motion_reduced:
         brightness_levels = (2,) * len(lamp_origins)
     elif lamp_pattern == "chase":
         brightest_index = int(now * 9)

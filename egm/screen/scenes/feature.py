@@ -76,14 +76,14 @@ def draw_feature_title_card(
         (elapsed_seconds - step_times.title_card_start_seconds)
         / max(0.01, step_times.start_seconds - step_times.title_card_start_seconds)
     )
-    entrance_share = 1.0 if view.reduced_motion else ease_out(shown_share * 5)
+    entrance_share = 1.0 if view.is_motion_reduced else ease_out(shown_share * 5)
     painter.fill_rounded_rect((x, y, w, h), (4, 2, 12, round(200 * entrance_share)))
-    if not view.reduced_motion:
+    if not view.is_motion_reduced:
         _draw_searchlights(context, entrance_share * (1 - clamp_to_unit_interval((shown_share - 0.9) * 10)))
     _, game_count = compute_free_game_number_and_total(presentation, step_index, has_stopped=False)
     name = format_stage_name(context, find_step_stage(presentation, step_index))
     style = TextStyle("display", "hero", build_gold_gradient(context.theme), 4, (20, 6, 0, 230))
-    offset = 0.0 if view.reduced_motion else 40 * (1 - entrance_share)
+    offset = 0.0 if view.is_motion_reduced else 40 * (1 - entrance_share)
     middle = y + h / 2 + (54 if game_count > 1 else 0)
     if game_count > 1:
         number_style = TextStyle("numbers", "hero", "meter", 4, (20, 6, 0, 230))

@@ -20,7 +20,7 @@ from egm.screen.felt_layout import (
 from egm.screen.layout import compute_rect_centre
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
-from egm.screen.scenes.cards import draw_cards, lay_out_card_touches
+from egm.screen.scenes.cards import draw_cards, lay_out_card_touch_targets
 from egm.screen.scenes.chip_keys import (
     draw_felt_part_key,
     draw_table_key,
@@ -100,12 +100,14 @@ def lay_out_felt_options(context: DrawingContext, decision: DecisionRequest) -> 
     if not decision.options:
         return []
     if decision.kind == "hold":
-        return [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touches(context))]
+        return [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touch_targets(context))]
     if decision.kind == "set":
         keys = [Action("play"), Action("set_as", decision.display["house"])]
         keys += [Action("choose", option) for option in decision.options if isinstance(option, str)]
-        card_touches = [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touches(context))]
-        return [*card_touches, *_lay_out_key_rows(context, keys)]
+        card_touch_targets = [
+            (rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touch_targets(context))
+        ]
+        return [*card_touch_targets, *_lay_out_key_rows(context, keys)]
     return _lay_out_key_rows(context, [Action("choose", option) for option in decision.options])
 
 

@@ -170,7 +170,7 @@ def draw_help(context: DrawingContext) -> None:
         draw_button(context, key_rect, context.texts.translate(f"key.{name}"))
 
 
-def list_help_page_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
+def list_help_page_touch_targets(context: DrawingContext) -> list[tuple[Rect, Action]]:
     """Return the touch targets on the open help page, without the keys that turn or close it."""
     pages = list_help_pages(context)
     if context.view.game is None or pages[context.view.sheet_index % len(pages)].draw is not draw_limits:

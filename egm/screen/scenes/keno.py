@@ -118,7 +118,7 @@ def _should_show_marks(view: View) -> bool:
     return view.presentation is None or has_touched_bets_since_game(view)
 
 
-def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def list_keno_touch_targets(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets of a Keno game: numbers, quick pick, preset tickets, and the keys of the slip.
 
     On a telephone, the targets are two keys, and the board, which opens the slip. None while the machine takes no bets.
@@ -135,20 +135,20 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
             (_compute_slip_key_rect(layout), Action("slip")),
             (board, Action("slip")),
         ]
-    number_touches = [
+    number_targets = [
         (compute_number_rect(board, number_and_column_count, n), Action("mark", n))
         for n in range(1, number_and_column_count[0] + 1)
     ]
-    new_ticket_touches = (
+    new_ticket_targets = (
         [(_compute_quick_pick_rect(layout), Action("quick_pick"))]
         if view.marked_keno_slip.has_marks or not _should_show_marks(view)
         else []
     )
     return [
-        *new_ticket_touches,
+        *new_ticket_targets,
         *_lay_out_slip_keys(view, layout),
         *lay_out_preset_ticket_rows(view, layout),
-        *number_touches,
+        *number_targets,
     ]
 
 
@@ -268,7 +268,7 @@ def _draw_marking_keys(context: DrawingContext) -> None:
     if not view.is_request_accepted("bet") or not is_keno_game(view.game):
         return
     if context.layout.is_telephone:
-        for rect, action in list_keno_touches(view, context.layout)[:2]:
+        for rect, action in list_keno_touch_targets(view, context.layout)[:2]:
             draw_slip_key(context, rect, action)
         return
     if view.marked_keno_slip.has_marks or not _should_show_marks(view):
@@ -505,7 +505,7 @@ def draw_keno_numbers(
             TextStyle("heavy", "small" if cell[3] < 60 else "body", text_colour),
             width_max=cell[2] - 6,
         )
-        if balls and number == balls[-1] and flash_progress < 1 and not context.view.reduced_motion:
+        if balls and number == balls[-1] and flash_progress < 1 and not context.view.is_motion_reduced:
             margin = 14 * (1 - ease_out(flash_progress))
             painter.fill_rounded_rect(grow_rect(cell, margin), (255, 255, 255, 80), 12)
 

@@ -107,7 +107,7 @@ def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Actio
         (
             (x + 48 + i * width, y + 20, width - 16, layout.touch_size_min),
             kind,
-            Action("part", page_index - current_game_page),
+            Action("page_sheet", page_index - current_game_page),
         )
         for i, (kind, page_index) in enumerate(first_page_by_kind.items())
     ]
@@ -140,14 +140,14 @@ def lay_out_game_tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]
     ]
 
 
-def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def list_menu_touch_targets(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the menu: games, kinds of game, denominations, and the keys that turn and close."""
     x, _, w, _ = layout.player_page
-    touches = [(rect, Action("game", game.id)) for rect, game in lay_out_game_tiles(view, layout)]
+    touch_targets = [(rect, Action("game", game.id)) for rect, game in lay_out_game_tiles(view, layout)]
     denominations = view.game.denominations_cents if view.game else ()
     width = min(180.0, (w - 96) / max(1, len(denominations)) - 16)
     left, height = x + (w - len(denominations) * (width + 16) + 16) / 2, max(62.0, layout.touch_size_min)
-    touches += [
+    touch_targets += [
         (
             (
                 left + i * (width + 16),
@@ -161,16 +161,17 @@ def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     ]
     has_several_pages = len(_list_pages(view, layout)) > 1
     keys = lay_out_page_keys(layout.player_page)
-    touches += [
+    touch_targets += [
         (keys[name], Action(name)) for name in ("close", *(("back", "next") if has_several_pages else ()))
     ]
-    return touches + [(rect, action) for rect, _, action in lay_out_kind_tabs(view, layout)]
+    return touch_targets + [(rect, action) for rect, _, action in lay_out_kind_tabs(view, layout)]
 
 
 def format_menu_lines(context: DrawingContext) -> list[str]:
     """Return the text of the menu for screen readers: every choice on the page that it shows."""
     return [
-        format_menu_item(context, action) for _, action in list_menu_touches(context.view, context.layout)
+        format_menu_item(context, action)
+        for _, action in list_menu_touch_targets(context.view, context.layout)
     ]
 
 
@@ -183,7 +184,7 @@ def format_menu_item(context: DrawingContext, action: Action) -> str:
             return f"{context.texts.choose_translation(game.title, game.id)}, {format_bet_range(context, game)[0]}"
         case "denomination":
             return translate("meter.denomination", amount=context.format_money(int(action.value)))
-        case "part":
+        case "page_sheet":
             tabs = lay_out_kind_tabs(context.view, context.layout)
             return next(translate(f"menu.{kind}") for _, kind, tab_action in tabs if tab_action == action)
         case _:
@@ -227,7 +228,7 @@ def draw_menu(context: DrawingContext) -> None:
         TextStyle("strong", "caption", "text_dim"),
         width_max=w - 100,
     )
-    for key_rect, action in list_menu_touches(view, context.layout):
+    for key_rect, action in list_menu_touch_targets(view, context.layout):
         if action.name == "denomination":
             is_current = view.snapshot is not None and view.snapshot.denomination_cents == action.value
             draw_button(
@@ -237,7 +238,7 @@ def draw_menu(context: DrawingContext) -> None:
                 is_enabled=view.is_request_accepted("denomination"),
                 is_active=is_current,
             )
-        elif action.name not in {"game", "part"}:
+        elif action.name not in {"game", "page_sheet"}:
             draw_button(context, key_rect, context.texts.translate(f"key.{action.name}"))
 
 

@@ -64,7 +64,7 @@ class PlacedListing:
         """
         return self.lines_by_sheet[sheet_index % len(self.lines_by_sheet)] if self.lines_by_sheet else ()
 
-    def list_touches(self, sheet_index: int) -> list[tuple[Rect, Action]]:
+    def list_touch_targets(self, sheet_index: int) -> list[tuple[Rect, Action]]:
         """Return the touch targets on a sheet: the rows that can be touched."""
         return [
             (rect, Action("answer", line.action))

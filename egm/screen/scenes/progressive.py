@@ -54,7 +54,7 @@ def draw_level(
     thousandths = compute_displayed_thousandths(
         cents_before, level.amount_cents, view.now - view.levels_changed_at
     )
-    if view.reduced_motion:
+    if view.is_motion_reduced:
         thousandths = level.amount_cents * 1000
     if not has_stopped and level.id in view.cents_before_win_by_level:
         thousandths = view.cents_before_win_by_level[level.id] * 1000

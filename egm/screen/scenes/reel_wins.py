@@ -40,7 +40,7 @@ def draw_wins(
                 context.painter.fill_rounded_rect(grid.compute_cell_rect(reel, row), (6, 3, 14, 120))
     for win in shown_wins:
         _draw_win_line(context, reel_data, grid, win, wins.index(win))
-    pulse_strength = 0.0 if context.view.reduced_motion else compute_pulse(elapsed_seconds, 1.1)
+    pulse_strength = 0.0 if context.view.is_motion_reduced else compute_pulse(elapsed_seconds, 1.1)
     for reel, row in sorted(winning_cells):
         cell_win = next(win for win in shown_wins if (reel, row) in win.positions)
         colour = _choose_line_colour(cell_win, wins.index(cell_win))

@@ -127,7 +127,7 @@ def draw_cascade_window(
     for reel in range(reel_data.reel_count):
         with context.painter.clip_to(grid.compute_reel_rect(reel)):
             drop_share = (
-                0.0 if context.view.reduced_motion else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
+                0.0 if context.view.is_motion_reduced else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
             )
             for row, symbol in enumerate(new_window[reel]):
                 has_moved = symbol != previous_window[reel][row] or any(
@@ -257,7 +257,7 @@ def draw_spinning_reels(
             not is_reel_held
             and travel.compute_speed(elapsed_seconds - step_times.start_seconds, motion)
             > _BLUR_CELLS_PER_SECOND_MIN
-            and not context.view.reduced_motion
+            and not context.view.is_motion_reduced
         )
         top = math.floor(position)
         with context.painter.clip_to(grid.compute_reel_rect(reel)):

@@ -66,7 +66,7 @@ def draw_roulette_wheel(
     moving_share = clamp_to_unit_interval(
         (elapsed_seconds - start_seconds) / max(0.01, (stop_seconds - start_seconds) * _MOVING_SHARE_OF_CUE)
     )
-    if context.view.reduced_motion:
+    if context.view.is_motion_reduced:
         moving_share = 1.0 if moving_share >= 1 else 0.0
     progress = ease_out(moving_share)
     cache_key = (

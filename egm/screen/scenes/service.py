@@ -211,34 +211,34 @@ def _lay_out_action_tiles(
     )
 
 
-def list_service_page_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
+def list_service_page_touch_targets(context: DrawingContext) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the open service page."""
     page = context.view.service_page
     if page is None:
         return []
     page_layout = lay_out_page(context, page)
-    touches = [
+    touch_targets = [
         (rect, Action("answer", page_action.id))
         for rect, page_action in (*page_layout.action_tiles, *page_layout.foot_keys)
         if page_action.enabled
     ]
-    touches += page_layout.pager_keys
+    touch_targets += page_layout.pager_keys
     if page.tables:
-        touches += lay_out_listing(context, page, page_layout.body_rect).list_touches(
+        touch_targets += lay_out_listing(context, page, page_layout.body_rect).list_touch_targets(
             context.view.page_input.sheet_index
         )
     if page.prompt is not None and page_layout.prompt_rect is not None:
-        touches += lay_out_input_keys(context, page.prompt, page_layout.prompt_rect)
+        touch_targets += lay_out_input_keys(context, page.prompt, page_layout.prompt_rect)
     if page.pattern == "sound":
-        touches += [
+        touch_targets += [
             (rect, Action("tone", tone)) for tone, rect in _lay_out_tone_keys(page_layout.body_rect).items()
         ]
     if page.pattern == "touch":
-        touches += [
+        touch_targets += [
             (rect, Action("target", i))
             for i, rect in enumerate(_lay_out_touch_targets(page_layout.body_rect))
         ]
-    return touches
+    return touch_targets
 
 
 def format_page_lines(page: ServicePage, context: DrawingContext) -> list[str]:

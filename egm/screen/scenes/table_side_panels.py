@@ -14,7 +14,7 @@ from egm.screen.scenes.chip_keys import (
     format_group_name,
     format_info_key_label,
     lay_out_table_keys,
-    list_table_touches,
+    list_table_touch_targets,
 )
 from egm.screen.scenes.decision_text import format_option_name
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext
@@ -220,8 +220,8 @@ def find_selected_spot(context: DrawingContext, table: TableGameData) -> BetSpot
     """Return the bet spot that is selected with the keys, or else the one touched last, or None."""
     view = context.view
     if view.is_focus_shown and can_place_chips(view, context.theme):
-        touches = list_table_touches(view, context.layout)
-        action = touches[view.focused_target_index % len(touches)][1]
+        touch_targets = list_table_touch_targets(view, context.layout)
+        action = touch_targets[view.focused_target_index % len(touch_targets)][1]
         if action.name == "spot":
             return table.spots[str(action.value)]
     return table.spots.get(view.chips.explained_spot_id)

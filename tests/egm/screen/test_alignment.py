@@ -109,7 +109,9 @@ def test_the_back_key_has_the_same_position_on_every_service_page(published, out
             if action.style == "back" and action.enabled
         ]
         places = [
-            t.rect for t in picture.list_touches(view) if t.action == Action("answer", (backs or [""])[0])
+            t.rect
+            for t in picture.list_touch_targets(view)
+            if t.action == Action("answer", (backs or [""])[0])
         ]
         for rect in places[:1]:
             assert rect[:2] == compute_back_key_rect(layout)[:2], name
@@ -142,7 +144,7 @@ def test_the_plate_of_an_accepted_value_states_its_amount_once(published, theme,
 def test_the_only_key_of_a_reminder_is_centred(published, theme, layout):
     picture = Picture(theme, layout=layout)
     view = dict(iter_machine_scenes(published, "en", theme))["reminder-spend_limit"]
-    rect = next(t.rect for t in picture.list_touches(view) if t.action == Action("cash_out"))
+    rect = next(t.rect for t in picture.list_touch_targets(view) if t.action == Action("cash_out"))
     assert rect[0] + rect[2] / 2 == pytest.approx(layout.game_field[0] + layout.game_field[2] / 2)
 
 

@@ -97,7 +97,7 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(
     for name, view in scenes:
         watcher.begin()
         picture.draw_view(surface, view)
-        assert picture.list_touches(view) == []
+        assert picture.list_touch_targets(view) == []
         faults += [(name, *spoilt) for spoilt in watcher.spoilt]
         for i, (words, box, size) in enumerate(watcher.written):
             if not surface.get_rect().contains(box) or size < LETTERS_MIN[layout.is_telephone]:

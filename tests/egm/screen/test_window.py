@@ -343,7 +343,9 @@ def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, pub
     shown(pages.build_pattern_page("touch"), touch_calibration=touch)
     width, height = window.picture.layout.size
     for number in (0, 5):
-        found = next(t for t in window.picture.list_touches(app.view) if t.action == Action("target", number))
+        found = next(
+            t for t in window.picture.list_touch_targets(app.view) if t.action == Action("target", number)
+        )
         x, y, w, h = found.rect
         finger((x + w / 2) / width, (y + h / 2) / height)
     assert app.view.page_input.touched_targets == {0, 5}
