@@ -108,7 +108,7 @@ def admit_games(
     of a game, for profiles that limit them. Before each game is checked, ``report_progress`` is called with its
     number (from 1) and its id. ``has_wheel``: whether the cabinet has a real roulette wheel.
     """
-    installed_games: dict[str, InstalledGame] = {}
+    installed_game_by_id: dict[str, InstalledGame] = {}
     refused_games: list[RefusedGame] = []
     for number, game_table in enumerate(game_tables, 1):
         report_progress(number, game_table.game)
@@ -119,15 +119,15 @@ def admit_games(
         except (PaytableError, OperatorError) as error:
             refused_games.append(RefusedGame(game_table.game, str(error)))
             continue
-        if installed_game.game.id in installed_games:
+        if installed_game.game.id in installed_game_by_id:
             refused_games.append(
                 RefusedGame(
                     game_table.game, f"another game with the id {installed_game.game.id!r} is installed"
                 )
             )
             continue
-        installed_games[installed_game.game.id] = installed_game
-    return installed_games, tuple(refused_games)
+        installed_game_by_id[installed_game.game.id] = installed_game
+    return installed_game_by_id, tuple(refused_games)
 
 
 def _examine_game(

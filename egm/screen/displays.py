@@ -179,7 +179,8 @@ class DrmCard:
             *map(len, id_arrays[1:3]),
             *(0,) * 5,
         )
-        return tuple(crtc_ids[: structure[5]]), tuple(connector_ids[: structure[6]])
+        crtc_count, connector_count = structure[5:7]
+        return tuple(crtc_ids[:crtc_count]), tuple(connector_ids[:connector_count])
 
     def list_connected(self) -> list[DisplayConnector]:
         """Return the connectors to which a display is connected, in the kernel's order.
@@ -191,13 +192,14 @@ class DrmCard:
 
     def _read_connector(self, connector_id: int) -> DisplayConnector:
         """Return the connector with the id ``connector_id``, with its encoders and modes. This queries its display."""
-        counts = self.execute_ioctl(IoctlCall.GETCONNECTOR, *(0,) * 8, connector_id, *(0,) * 7)
+        structure = self.execute_ioctl(IoctlCall.GETCONNECTOR, *(0,) * 8, connector_id, *(0,) * 7)
+        mode_count, encoder_count, connection_status = structure[4], structure[6], structure[11]
         modes_bytes, encoder_ids = (
-            array("B", bytes(_MODE_STRUCT.size * counts[4])),
-            array("I", bytes(4 * counts[6])),
+            array("B", bytes(_MODE_STRUCT.size * mode_count)),
+            array("I", bytes(4 * encoder_count)),
         )
-        counts_and_id = (counts[4], 0, counts[6], 0, connector_id)
-        if counts[4]:
+        counts_and_id = (mode_count, 0, encoder_count, 0, connector_id)
+        if mode_count:
             self.execute_ioctl(
                 IoctlCall.GETCONNECTOR,
                 _get_memory_address(encoder_ids),
@@ -207,7 +209,7 @@ class DrmCard:
                 *counts_and_id,
                 *(0,) * 7,
             )
-        has_display = counts[11] == _CONNECTED_STATUS
+        has_display = connection_status == _CONNECTED_STATUS
         mode_offsets = range(0, len(modes_bytes) if has_display else 0, _MODE_STRUCT.size)
         return DisplayConnector(
             connector_id,

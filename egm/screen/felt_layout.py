@@ -15,7 +15,7 @@ divided into *sheets*, which are as many streets, or pockets of the racetrack, a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from egm.screen.layout import Layout, compute_rect_centre
 from egm.screen.painter import Rect
@@ -201,10 +201,15 @@ def _find_zero_cell(pocket: str, zero_pockets: Sequence[str]) -> tuple[float, fl
     return (-1.0, 3.0 - (zero_index + 1) * height, 1.0, height)
 
 
-def _place_inside_bet(
-    covered_pockets: Sequence[str], zero_pockets: Sequence[str]
-) -> tuple[tuple[float, float, float, float], Point]:
-    """Return the touch area (u, v, du, dv) of a roulette inside bet, and the point (u, v) where its chips lie.
+class _BetPlacement(NamedTuple):
+    """The touch area (u, v, du, dv) of a roulette bet on the felt, and the point (u, v) where its chips lie."""
+
+    touch_area: tuple[float, float, float, float]
+    chip_point: Point
+
+
+def _place_inside_bet(covered_pockets: Sequence[str], zero_pockets: Sequence[str]) -> _BetPlacement:
+    """Return the touch area of a roulette inside bet, and the point where its chips lie.
 
     ``covered_pockets`` are the pockets on which the bet wins.
     """
@@ -213,16 +218,16 @@ def _place_inside_bet(
         return _place_zero_bet(covered_pockets, zero_pockets, [v for _, v in centres])
     mean_u, mean_v = (sum(coordinates) / len(centres) for coordinates in zip(*centres, strict=True))
     if len(centres) in {3, 6}:
-        return (mean_u - 0.5, 0.0, 1.0, 3.0), (mean_u, 2.94)
+        return _BetPlacement((mean_u - 0.5, 0.0, 1.0, 3.0), (mean_u, 2.94))
     height = 0.5 if len(centres) == 2 else 1.0
     offset_v = 0.2 if len(centres) == 1 else 0.0  # A chip on a single number lies below the number.
-    return (mean_u - 0.5, mean_v - height / 2, 1.0, height), (mean_u, mean_v + offset_v)
+    return _BetPlacement((mean_u - 0.5, mean_v - height / 2, 1.0, height), (mean_u, mean_v + offset_v))
 
 
 def _place_zero_bet(
     covered_pockets: Sequence[str], zero_pockets: Sequence[str], number_vs: Sequence[float]
-) -> tuple[tuple[float, float, float, float], Point]:
-    """Return the touch area (u, v, du, dv) of a roulette bet on a zero, and the point (u, v) where its chips lie.
+) -> _BetPlacement:
+    """Return the touch area of a roulette bet on a zero, and the point where its chips lie.
 
     ``covered_pockets`` are the pockets on which the bet wins; ``number_vs`` has the ``v`` coordinate of each of
     these pockets that is a number and not a zero.
@@ -233,7 +238,9 @@ def _place_zero_bet(
             if len(covered_pockets) == 1
             else (-1.0, 0.75, 1.0, 1.5)
         )
-        return (u, v, du, dv), (u + du / 2, v + dv * (0.8 if len(covered_pockets) == 1 else 0.5))
+        return _BetPlacement(
+            (u, v, du, dv), (u + du / 2, v + dv * (0.8 if len(covered_pockets) == 1 else 0.5))
+        )
     mean_v = sum(number_vs) / len(number_vs)
     if len(covered_pockets) == 2:
         _, zero_v, _, zero_height = _find_zero_cell(
@@ -241,10 +248,10 @@ def _place_zero_bet(
         )
         # Separates 0 and 2 from 00 and 2.
         offset_v = 0.25 * (zero_v + zero_height / 2 - mean_v) if len(zero_pockets) > 1 else 0.0
-        return (-0.5, mean_v - 0.25, 1.0, 0.5), (0.0, mean_v + offset_v)
+        return _BetPlacement((-0.5, mean_v - 0.25, 1.0, 0.5), (0.0, mean_v + offset_v))
     if len(covered_pockets) == 3:
-        return (-1.0, mean_v - 0.5, 1.0, 1.0), (0.0, mean_v)
-    return (
+        return _BetPlacement((-1.0, mean_v - 0.5, 1.0, 1.0), (0.0, mean_v))
+    return _BetPlacement(
         # A bet on five numbers takes the cells of both zeros; one on four, the lowest third of the only zero's cell.
         (-1.0, 0.0, 1.0, 3.0) if len(covered_pockets) > 4 else (-1.0, 2.0, 1.0, 1.0),
         (0.0, 2.94),
@@ -347,7 +354,9 @@ def _list_zero_bets(table: TableGameData, zero_pockets: Sequence[str], open_part
         and len(spot.covered_pockets) in {2, 3}
         and set(spot.covered_pockets) & set(zero_pockets)
     ]
-    sorted_spots = sorted(spots, key=lambda spot: _place_inside_bet(spot.covered_pockets, zero_pockets)[1][1])
+    sorted_spots = sorted(
+        spots, key=lambda spot: _place_inside_bet(spot.covered_pockets, zero_pockets).chip_point[1]
+    )
     return [spot.id for spot in sorted_spots] if len(zero_pockets) > 1 else []
 
 

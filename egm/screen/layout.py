@@ -172,17 +172,17 @@ class Layout:
 
 
 def _lay_out_row(
-    x: float, y: float, height: float, gap: float, widths: Mapping[str, float]
+    x: float, y: float, height: float, gap: float, width_by_name: Mapping[str, float]
 ) -> dict[str, Rect]:
     """Return the rectangle of each part of a row, by name.
 
-    ``widths`` has the width of each part by name, from left to right; they are ``gap`` apart.
+    ``width_by_name`` has the width of each part by name, from left to right; they are ``gap`` apart.
     """
-    rects: dict[str, Rect] = {}
-    for name, width in widths.items():
-        rects[name] = (x, y, width, height)
+    rect_by_name: dict[str, Rect] = {}
+    for name, width in width_by_name.items():
+        rect_by_name[name] = (x, y, width, height)
         x += width + gap
-    return rects
+    return rect_by_name
 
 
 LANDSCAPE_LAYOUT: Final = Layout(

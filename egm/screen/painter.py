@@ -87,6 +87,13 @@ def _centre_line_on_capitals(
 _CACHED_VALUES_MAX: Final = 24
 
 
+class _CachedResult(NamedTuple):
+    """A value that :meth:`Painter.cache_result` keeps, and the key with which it is valid."""
+
+    validity_key: tuple[object, ...]
+    value: object
+
+
 class Painter:
     """A painter that draws on ``surface`` in the styles of ``theme``; one layout unit is ``scale`` pixels."""
 
@@ -103,10 +110,10 @@ class Painter:
         self._cache_bytes = 0
         self._pictures: Mapping[str, ArtFile] = {}
         self._pictures_digest = ""
-        self._font_file_by_face = {face: str(path) for face, path in theme.fonts.items()}
+        self._font_file_by_face = {face: str(path) for face, path in theme.font_path_by_role.items()}
         self._font_by_face_and_pixels: dict[tuple[str, int], pygame.font.Font] = {}
         self._wrapped_texts: dict[tuple[str, str, float, str], list[str]] = {}
-        self._cached_results: OrderedDict[Hashable, tuple[tuple[object, ...], object]] = OrderedDict()
+        self._cached_results: OrderedDict[Hashable, _CachedResult] = OrderedDict()
 
     # ------------------------------------------------------------------ units and caches
     def scale_length(self, length: float) -> int:
@@ -145,12 +152,12 @@ class Painter:
         The key contains every object on which the value depends. Unlike the keys of :meth:`find_or_create_surface`, it
         need not be hashable: keys are compared, which is fast if they have the same objects.
         """
-        cached = self._cached_results.get(cache_name)
-        if cached is None or cached[0] != validity_key:
-            cached = self._cached_results[cache_name] = (validity_key, compute_value())
+        cached_result = self._cached_results.get(cache_name)
+        if cached_result is None or cached_result.validity_key != validity_key:
+            cached_result = self._cached_results[cache_name] = _CachedResult(validity_key, compute_value())
             if len(self._cached_results) > _CACHED_VALUES_MAX:
                 self._cached_results.popitem(last=False)
-        return cast(_T, cached[1])
+        return cast(_T, cached_result.value)
 
     def draw_cached_rect(
         self, cache_name: Hashable, validity_key: tuple[object, ...], rect: Rect, draw: Callable[[], None]
@@ -205,7 +212,7 @@ class Painter:
         """Return the theme's font for a role (``face``) at a height in pixels, at least :data:`_LETTER_PIXELS_MIN`."""
         key = (face, max(_LETTER_PIXELS_MIN, pixels))
         if key not in self._font_by_face_and_pixels:
-            self._font_by_face_and_pixels[key] = pygame.font.Font(self.theme.fonts[face], key[1])
+            self._font_by_face_and_pixels[key] = pygame.font.Font(self.theme.font_path_by_role[face], key[1])
         return self._font_by_face_and_pixels[key]
 
     def _measure_word_space(self, face: str, pixels: int) -> int:
@@ -266,13 +273,15 @@ class Painter:
     def measure_text(self, text: str, style: TextStyle) -> float:
         """Return the width of the text in a style, in layout units."""
         return (
-            self._measure_line(style.font_face, self.scale_length(self.theme.sizes[style.size_name]), text)
+            self._measure_line(
+                style.font_face, self.scale_length(self.theme.size_by_name[style.size_name]), text
+            )
             / self.scale
         )
 
     def _fit_font_pixels(self, text: str, style: TextStyle, width_max: float | None) -> int:
         """Return the largest font size in pixels at which the text fits in ``width_max`` units, at most the style's."""
-        pixels = self.scale_length(self.theme.sizes[style.size_name])
+        pixels = self.scale_length(self.theme.size_by_name[style.size_name])
         if width_max is not None:
             width_max_pixels = self.scale_length(width_max)
             while (
@@ -361,7 +370,10 @@ class Painter:
         for size_name in dict.fromkeys(
             (wrapped_size_name, "tiny") if self.measure_text(text, style) > w else ()
         ):
-            small_style, height = style._replace(size_name=size_name), self.theme.sizes[size_name] * 1.16
+            small_style, height = (
+                style._replace(size_name=size_name),
+                self.theme.size_by_name[size_name] * 1.16,
+            )
             lines = self.wrap_evenly(text, w, small_style)
             if len(lines) > 1 and len(lines) * height <= h + 1:
                 for i, line in enumerate(lines):
@@ -379,7 +391,7 @@ class Painter:
 
         ``leading`` is the distance from line to line, as a multiple of the text size.
         """
-        line_height = self.theme.sizes[style.size_name] * leading
+        line_height = self.theme.size_by_name[style.size_name] * leading
         x = {"left": rect[0], "centre": rect[0] + rect[2] / 2, "right": rect[0] + rect[2]}[align]
         y = rect[1] + line_height / 2
         wrap = self.wrap_evenly if align == "centre" else self.wrap_text

@@ -135,13 +135,13 @@ def _read_look(look_name: str, look_data: Mapping[str, Any]) -> GameLook:
 class Theme:
     """The theme as read from its file."""
 
-    fonts: Mapping[str, Path]
-    colours: Mapping[str, Colour]
-    sizes: Mapping[str, int]
+    font_path_by_role: Mapping[str, Path]
+    colour_by_name: Mapping[str, Colour]
+    size_by_name: Mapping[str, int]
     motion: MotionTimes
     celebration_levels: tuple[int, ...]
     """The lowest win of each celebration level, as a multiple of the total bet; level 0 starts at 0."""
-    looks: Mapping[str, GameLook]
+    look_by_name: Mapping[str, GameLook]
 
     def find_look(self, game_id: str, family: str, requested_look: str = "") -> GameLook:
         """Return a game's look.
@@ -150,20 +150,20 @@ class Theme:
         which the game's id begins, the look of the game's family. If none exists, the id determines one of all looks,
         always the same.
         """
-        if requested_look in self.looks:
-            return self.looks[requested_look]
-        matching_names = [name for name in self.looks if game_id.startswith(name)]
+        if requested_look in self.look_by_name:
+            return self.look_by_name[requested_look]
+        matching_names = [name for name in self.look_by_name if game_id.startswith(name)]
         for look_name in (max(matching_names, key=len, default=""), family):
-            if look_name in self.looks:
-                return self.looks[look_name]
-        names = sorted(self.looks)
-        return self.looks[names[zlib.crc32(game_id.encode()) % len(names)]]
+            if look_name in self.look_by_name:
+                return self.look_by_name[look_name]
+        names = sorted(self.look_by_name)
+        return self.look_by_name[names[zlib.crc32(game_id.encode()) % len(names)]]
 
     def get_colour(self, colour_name: str) -> Colour:
         """Return a colour by its name in the theme. Raises :class:`ThemeError`."""
-        if colour_name not in self.colours:
+        if colour_name not in self.colour_by_name:
             raise ThemeError(f"colours.{colour_name}: the theme has no such colour")
-        return self.colours[colour_name]
+        return self.colour_by_name[colour_name]
 
     def find_celebration_level(self, win_credits: int, bet_credits: int) -> int:
         """Return the celebration level of a win: 0 (a loss, or less than the stake) to the last level."""
@@ -182,12 +182,12 @@ def load_theme(path: Path = THEME_FOLDER / "theme.toml") -> Theme:
     try:
         data: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
         return Theme(
-            fonts={role: THEME_FOLDER / "fonts" / name for role, name in data["fonts"].items()},
-            colours={name: parse_colour(text) for name, text in data["colours"].items()},
-            sizes={name: int(size) for name, size in data["sizes"].items()},
+            font_path_by_role={role: THEME_FOLDER / "fonts" / name for role, name in data["fonts"].items()},
+            colour_by_name={name: parse_colour(text) for name, text in data["colours"].items()},
+            size_by_name={name: int(size) for name, size in data["sizes"].items()},
             motion=MotionTimes(**{key: float(value) for key, value in data["motion"].items()}),
             celebration_levels=tuple(data["celebration"]["levels"]),
-            looks={name: _read_look(name, look) for name, look in data["looks"].items()},
+            look_by_name={name: _read_look(name, look) for name, look in data["looks"].items()},
         )
     except (OSError, KeyError, TypeError, ValueError, IndexError, ThemeError) as error:
         raise ThemeError(f"{path}: {error}") from error

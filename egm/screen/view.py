@@ -84,7 +84,7 @@ class View:
     """The machine's latest snapshot; None until the first arrives."""
     start_up_activity: StartUpActivity | None = None
     """The start-up progress of a machine that is starting, for the first time or again; None otherwise."""
-    games: Mapping[str, GameView] = field(default_factory=dict)
+    game_by_id: Mapping[str, GameView] = field(default_factory=dict)
     """The games that the machine has published, by id: those on offer, and a withdrawn game of an open round."""
     reel_data_by_game: Mapping[str, Mapping[str, ReelData]] = field(default_factory=dict)
     """The reel data of each game stage played on reels, by game id and then by stage."""
@@ -180,7 +180,7 @@ class View:
         """Return the game that is selected on the machine, or None."""
         if self.snapshot is None or self.snapshot.game_id is None:
             return None
-        return self.games.get(self.snapshot.game_id)
+        return self.game_by_id.get(self.snapshot.game_id)
 
     @property
     def table(self) -> TableGameData | None:

@@ -5,8 +5,8 @@ other game of the round then records the same step (:func:`apply_recorded_steps`
 time, and the time bank that some games give each player is used up, the table chooses for it the first
 option that costs nothing. The time does not run while the player's screen is missing, for example after a
 restart. The round waits neither for a seat that cannot play, nor for a seat that started no game when betting
-closed. In games between players, one decision is not a player's: have all seats staked their wagers? The table
-makes it without delay.
+closed. In games between players, the table itself makes one decision, without delay: whether all seats have staked
+their wagers.
 """
 
 from collections.abc import Iterator

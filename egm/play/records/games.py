@@ -108,7 +108,7 @@ def _list_wagers(machine: PositionMachine, entry_id: str) -> tuple[AccountAndCen
     )
 
 
-def is_win_cashed_out(machine: PositionMachine, game_record: GameRecord) -> bool:
+def has_cashed_out_since_game(machine: PositionMachine, game_record: GameRecord) -> bool:
     """Return whether the player has cashed out since the last game; its win is then not shown to the next player."""
     end_entry = machine.journal.get(f"{game_record.play_id}.end")
     credit_accounts = {machine.name_credit_account(kind) for kind in CreditKind}

@@ -1,15 +1,15 @@
 """The sound cues to play when one view follows another: sounds of events, and loops that last as long as a state.
 
 A scene that shows something new determines its sound by the cue's name alone
-(:data:`egm.screen.audio.scores.SOUND_CUES`). Loops are not started and stopped by events. Each view determines which of
-them play, so a feature's music cannot outlast the feature.
+(:data:`egm.screen.audio.scores.SOUND_CUE_BY_NAME`). Loops are not started and stopped by events. Each view determines
+which of them play, so a feature's music cannot outlast the feature.
 """
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from egm.screen.audio.mixer import SoundOutput
-from egm.screen.audio.scores import ALARM_CUES, REEL_STOP_SOUND_COUNT, SOUND_CUES, TEST_TONES_HZ
+from egm.screen.audio.scores import ALARM_CUES, REEL_STOP_SOUND_COUNT, SOUND_CUE_BY_NAME, TEST_TONES_HZ
 from egm.screen.audio.sound_store import SoundStore, build_game_family_name
 from egm.screen.presentation import (
     PresentationTimeline,
@@ -49,7 +49,7 @@ def is_cue_allowed(cue: str, view: View) -> bool:
     A host can forbid all sounds, or only those of game play. Alarms (J-17) and test tones are always allowed.
     """
     allowed_sounds = "on" if view.snapshot is None else view.snapshot.allowed_sound
-    is_of_game_play = cue not in SOUND_CUES or SOUND_CUES[cue].is_of_game_play
+    is_of_game_play = cue not in SOUND_CUE_BY_NAME or SOUND_CUE_BY_NAME[cue].is_of_game_play
     return (
         cue in ALARM_CUES
         or cue in TEST_TONES_HZ
@@ -85,7 +85,8 @@ class SoundPlayer:
             return
         sound_family = find_sound_family(current_view, self._theme)
         if self._sound_store is not None and (
-            current_view.games is not previous_view.games or current_view.game is not previous_view.game
+            current_view.game_by_id is not previous_view.game_by_id
+            or current_view.game is not previous_view.game
         ):
             self._request_sounds(self._sound_store, sound_family, current_view)
         self._update_loops(current_view, sound_family, self._speakers)
@@ -99,9 +100,11 @@ class SoundPlayer:
 
         The sounds of ``sound_family``, the family of the game on the screen, come first.
         """
-        looks = (self._theme.find_look(game.id, game.family, game.art.look) for game in view.games.values())
+        looks = (
+            self._theme.find_look(game.id, game.family, game.art.look) for game in view.game_by_id.values()
+        )
         sound_store.request_families(sound_family, *(look.name for look in looks))
-        for game in view.games.values():
+        for game in view.game_by_id.values():
             sound_store.store_game_sounds(game)
 
     def _compute_present_loudness(self, cue: str, view: View) -> float:
@@ -161,7 +164,7 @@ class SoundPlayer:
 
     def _play_once(self, cue: str, sound_family: str, view: View, speakers: SoundOutput) -> None:
         """Play a sound cue, unless it is silent now or an alarm sounds on its channel."""
-        loudness, channel = self._compute_present_loudness(cue, view), SOUND_CUES[cue].channel
+        loudness, channel = self._compute_present_loudness(cue, view), SOUND_CUE_BY_NAME[cue].channel
         if loudness <= 0:
             return
         if cue in ALARM_CUES:
@@ -179,9 +182,11 @@ def find_sound_family(view: View, theme: Theme) -> str:
 
     If no game is selected, return the look of the first game or, before any game is known, the first look.
     """
-    game = view.game or next(iter(view.games.values()), None)
+    game = view.game or next(iter(view.game_by_id.values()), None)
     return (
-        next(iter(theme.looks)) if game is None else theme.find_look(game.id, game.family, game.art.look).name
+        next(iter(theme.look_by_name))
+        if game is None
+        else theme.find_look(game.id, game.family, game.art.look).name
     )
 
 

@@ -71,7 +71,7 @@ class SoundCue:
 #: The peak of the sound of a win at each celebration level, from 1, as a share of the lead channel's peak.
 _WIN_PEAK_SHARES: Final = (0.55, 0.7, 0.85, 1.0)
 #: Every cue by name.
-SOUND_CUES: Final[Mapping[str, SoundCue]] = {
+SOUND_CUE_BY_NAME: Final[Mapping[str, SoundCue]] = {
     "key": SoundCue("touch"),
     "coin": SoundCue("touch"),
     "paper": SoundCue("touch"),
@@ -140,7 +140,7 @@ class SoundFamily:
     """The melody of four bars, a token for each eighth note (:func:`_build_melody`)."""
     accompaniment_figure: tuple[str, ...]
     """The figure of each bar: for each eighth note the degrees above the chord, or ``.`` for a rest."""
-    percussion_patterns: Mapping[str, str]
+    percussion_pattern_by_instrument: Mapping[str, str]
     """The rhythm of each percussion instrument: one character for each eighth note."""
     instrument_names: tuple[str, str]
     """The names of the instruments of the melody and of the accompaniment."""
@@ -250,7 +250,7 @@ def _parse_family(
         len(family.chords),
         len(family.melody),
         len(family.accompaniment_figure),
-        *map(len, family.percussion_patterns.values()),
+        *map(len, family.percussion_pattern_by_instrument.values()),
     )
     if pattern_lengths[:3] != (4, 32, 8) or set(pattern_lengths[3:]) != {8}:
         raise ValueError(
@@ -332,7 +332,7 @@ def _build_accompaniment(family: SoundFamily, bar_count: int) -> Notes:
                 0.1,
                 0.3,
             )
-            for name, pattern in family.percussion_patterns.items()
+            for name, pattern in family.percussion_pattern_by_instrument.items()
             for eighth_index, mark in enumerate(pattern)
             if mark == "x"
         ]
@@ -568,7 +568,7 @@ def build_cue_notes(cue: str, family_name: str) -> tuple[list[Note], float]:
 
     For a cue with one sound for all games, the family does not matter.
     """
-    if not SOUND_CUES[cue].is_per_sound_family:
+    if not SOUND_CUE_BY_NAME[cue].is_per_sound_family:
         return list(read_sound_table().notes_by_common_cue[cue]), 0.0
     sound_family = read_sound_table().family_by_name[family_name]
     if cue in _LOOP_FUNCTION_BY_CUE:
@@ -581,7 +581,7 @@ def build_cue_notes(cue: str, family_name: str) -> tuple[list[Note], float]:
 
 def synthesise_cue(cue: str, sound_family: str) -> bytes:
     """Return the samples (16 bits, mono) of a cue in a family, at the cue's share of its channel's peak level."""
-    sound_cue = SOUND_CUES[cue]
+    sound_cue = SOUND_CUE_BY_NAME[cue]
     notes, loop_seconds = build_cue_notes(cue, sound_family)
     return mix_notes_to_samples(
         notes,
@@ -593,9 +593,9 @@ def synthesise_cue(cue: str, sound_family: str) -> bytes:
 
 def list_family_cues() -> tuple[str, ...]:
     """Return the cues for which each sound family has its own sound."""
-    return tuple(name for name, cue in SOUND_CUES.items() if cue.is_per_sound_family)
+    return tuple(name for name, cue in SOUND_CUE_BY_NAME.items() if cue.is_per_sound_family)
 
 
 def list_common_cues() -> tuple[str, ...]:
     """Return the cues whose sounds all games share."""
-    return tuple(name for name, cue in SOUND_CUES.items() if not cue.is_per_sound_family)
+    return tuple(name for name, cue in SOUND_CUE_BY_NAME.items() if not cue.is_per_sound_family)

@@ -142,7 +142,7 @@ def draw_title_sign(context: DrawingContext, surface: pygame.Surface, title: str
         )
     )
     canvas.draw_text(
-        str(context.theme.fonts["display"]),
+        str(context.theme.font_path_by_role["display"]),
         title,
         (w / 2, h / 2),
         h * 0.7,

@@ -453,7 +453,9 @@ def _render_segment_award(
     context: DrawingContext, award: BonusAward, wheel_width_pixels: int
 ) -> pygame.Surface:
     """Return the text of a segment's award, for a picture of the wheel that is ``wheel_width_pixels`` wide."""
-    font = pygame.font.Font(str(context.theme.fonts["numbers"]), max(8, round(wheel_width_pixels * 0.07)))
+    font = pygame.font.Font(
+        str(context.theme.font_path_by_role["numbers"]), max(8, round(wheel_width_pixels * 0.07))
+    )
     return font.render(format_bonus_award(context, award), True, (255, 255, 255)).premul_alpha()
 
 

@@ -77,7 +77,7 @@ def render_card_art(
     canvas.fill_path(
         build_rounded_box(1.2, 1.2, 97.6, 137.6, 8), LinearGradient(((0, WHITE), (1, (232, 230, 222, 255))))
     )
-    font = str(context.theme.fonts["heavy"])
+    font = str(context.theme.font_path_by_role["heavy"])
     if card_code == "Jk":
         canvas.draw_text(font, "JOKER", (50, 116), 20, parse_colour("#7a2cc0"), width_max=84)
         canvas.fill_path(_build_star_path(50, 56, 40), parse_colour("#7a2cc0"))

@@ -539,7 +539,7 @@ def _draw_small_hand(context: DrawingContext, hand_layout: HandLayout, hand: Dea
     if hand.won_pay_id and height_below_cards > 0.8 * HAND_TEXT_HEIGHT:
         style = TextStyle("strong", "small", "text")
         context.painter.draw_text(
-            context.texts.choose_translation(hand.value_texts),
+            context.texts.choose_translation(hand.value_text_by_language),
             (x + w / 2, y + h - height_below_cards / 2),
             style,
             width_max=w - 16,
@@ -573,8 +573,8 @@ def _format_hand_texts(
     The money texts state the hand's stake, its player's remaining and received credits, and the result of its bet.
     """
     texts = [_format_hand_label(context, hand, hands)] if len(hands) > 1 else []
-    if is_deal_finished and hand.value_texts:
-        texts.append(context.texts.choose_translation(hand.value_texts))
+    if is_deal_finished and hand.value_text_by_language:
+        texts.append(context.texts.choose_translation(hand.value_text_by_language))
     decision = context.view.decision
     if (
         is_deal_finished

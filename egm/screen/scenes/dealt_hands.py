@@ -16,7 +16,7 @@ class DealtHand:
     id: str
     cards: tuple[str, ...]
     """The cards of the hand by their short names. ``??`` is a card face down, an empty name a removed card."""
-    value_texts: Mapping[str, str]
+    value_text_by_language: Mapping[str, str]
     """The value of the hand as text, by language."""
     staked_credits: int = 0
     """The bet on the hand that is not decided yet, in credits."""

@@ -83,7 +83,7 @@ class DrawingContext:
         look = (
             self.theme.find_look(game.id, game.family, game.art.look)
             if game
-            else self.theme.looks["midnight"]
+            else self.theme.look_by_name["midnight"]
         )
         return build_feature_look(look) if self.has_feature_colours else look
 

@@ -458,7 +458,7 @@ def _draw_spot(
 def _can_fit(context: DrawingContext, text: str, rect: Rect, style: TextStyle) -> bool:
     """Return whether a text fits into a rectangle at a readable size, on several lines if necessary."""
     painter, lines = context.painter, context.painter.wrap_text(text, rect[2], style)
-    height = len(lines) * context.theme.sizes[style.size_name] * 1.16
+    height = len(lines) * context.theme.size_by_name[style.size_name] * 1.16
     return height <= rect[3] and all(painter.measure_text(line, style) <= rect[2] for line in lines)
 
 

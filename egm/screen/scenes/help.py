@@ -268,7 +268,7 @@ def _draw_fitting_paragraphs(context: DrawingContext, paragraphs: Sequence[str],
     texts_and_sizes = [("\n".join(paragraphs), size) for size in ("body", "small", "caption")]
     for text, size in (*texts_and_sizes, (FACT_SEPARATOR.join(paragraphs), "caption")):
         style = TextStyle("text", size, "text")
-        if len(painter.wrap_text(text, w, style)) * context.theme.sizes[size] * 1.3 <= h:
+        if len(painter.wrap_text(text, w, style)) * context.theme.size_by_name[size] * 1.3 <= h:
             break
     painter.draw_paragraph(text, (x, y, w, h), style)
 

@@ -102,7 +102,7 @@ def _compute_needed_height(context: DrawingContext, scene: Scene, text: "LockupT
     foot_height = 52 + 36 * max(2, len(_wrap_remedy(context, text, width)))
     return (
         heading_height
-        + line_count * context.theme.sizes["body"] * 1.35
+        + line_count * context.theme.size_by_name["body"] * 1.35
         + 4 * len(text.lines)
         + foot_height
         + picture_height

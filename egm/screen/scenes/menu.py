@@ -64,7 +64,7 @@ def find_game_kind(game: GameView) -> str:
 def _list_pages(view: View, layout: Layout) -> list[list[GameView]]:
     """Return the games on each page of the menu: those on offer, sorted by kind. Each kind starts a new page."""
     games_by_kind: dict[str, list[GameView]] = {}
-    for game in view.games.values():
+    for game in view.game_by_id.values():
         if game.is_offered:
             games_by_kind.setdefault(find_game_kind(game), []).append(game)
     games_per_page = _count_columns(layout) * _count_rows(layout)
@@ -180,7 +180,7 @@ def format_menu_item(context: DrawingContext, action: Action) -> str:
     translate = context.texts.translate
     match action.name:
         case "game":
-            game = context.view.games[str(action.value)]
+            game = context.view.game_by_id[str(action.value)]
             return f"{context.texts.choose_translation(game.title, game.id)}, {format_bet_range(context, game)[0]}"
         case "denomination":
             return translate("meter.denomination", amount=context.format_money(int(action.value)))
@@ -278,7 +278,7 @@ def _draw_tile(context: DrawingContext, rect: Rect, game: GameView) -> None:
 
     painter.draw_cached_picture(("tile", game.id), rect, render_tile)
     title_size = "title" if h > _TILE_HEIGHT_FOR_LARGE_TITLE_MIN else "lead"
-    title_height = context.theme.sizes[title_size] * 1.3
+    title_height = context.theme.size_by_name[title_size] * 1.3
     painter.draw_text(
         title,
         (x + w / 2, y + 12 + title_height / 2),
@@ -325,7 +325,7 @@ def _format_game_facts(
     If the tile has too little room for them and a picture, they omit the value of a credit. If that is not enough, they
     leave no room for the picture. The last remedy is to omit the bets too.
     """
-    painter, line_height = context.painter, context.theme.sizes["caption"] * 1.2
+    painter, line_height = context.painter, context.theme.size_by_name["caption"] * 1.2
     fact_selections = [
         [
             (text, line_height * len(painter.wrap_text(text, width, _TILE_FACTS_STYLE)))

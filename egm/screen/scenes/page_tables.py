@@ -251,7 +251,9 @@ def _compute_row_height(
         ],
         default=1,
     )
-    return _ROW_HEIGHT if line_count == 1 else 14.0 + line_count * context.theme.sizes["caption"] * 1.16
+    return (
+        _ROW_HEIGHT if line_count == 1 else 14.0 + line_count * context.theme.size_by_name["caption"] * 1.16
+    )
 
 
 def _arrange_lines(

@@ -137,7 +137,7 @@ def _wrap_row_names(
 
 def _compute_lines_height(context: DrawingContext, lines: Sequence[str], text_size_name: str) -> float:
     """Return the height of a pay-table row whose name has the given lines, in units."""
-    return len(lines) * context.theme.sizes[text_size_name] * _LINE_HEIGHT_FACTOR + _ROW_GAP
+    return len(lines) * context.theme.size_by_name[text_size_name] * _LINE_HEIGHT_FACTOR + _ROW_GAP
 
 
 def compute_pay_rows_height(
@@ -179,7 +179,7 @@ def draw_pay_rows(
     additional_height = (h - compute_pay_rows_height(context, row_texts, w, size)) / max(1, len(row_texts))
     style = TextStyle("strong", size, "text")
     pay_style = TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[size], "meter")
-    line_height, top = context.theme.sizes[size] * _LINE_HEIGHT_FACTOR, y
+    line_height, top = context.theme.size_by_name[size] * _LINE_HEIGHT_FACTOR, y
     for row_text, lines in zip(row_texts, wrapped_names, strict=True):
         height_min = _compute_lines_height(context, lines, size)
         height = max(height_min, min(row_height_max, height_min + additional_height))

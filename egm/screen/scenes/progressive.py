@@ -30,7 +30,7 @@ def draw_level(
     )
     has_stopped = not has_won or have_moving_parts_stopped(view, context.theme)
     is_shown_as_won = has_won and has_stopped
-    name_height = context.theme.sizes[text_size_name] * 1.35
+    name_height = context.theme.size_by_name[text_size_name] * 1.35
     is_current = level.status == "up"
     paint: Paint | str = (
         "win" if is_shown_as_won else build_gold_gradient(context.theme) if is_current else "amber"

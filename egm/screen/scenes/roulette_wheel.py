@@ -200,7 +200,7 @@ def _render_wheel_face(context: DrawingContext, table: TableGameData, width_pixe
     canvas.fill_path(build_ellipse(50, 50, 9), build_metal_gradient(context.theme, context.look.rim_metal))
     face = canvas.finish_surface()
     height = min(width_pixels * 0.052, width_pixels * math.tau * 0.38 / len(table.wheel_pockets) * 0.82)
-    font = pygame.font.Font(str(context.theme.fonts["heavy"]), max(6, round(height)))
+    font = pygame.font.Font(str(context.theme.font_path_by_role["heavy"]), max(6, round(height)))
     for i, pocket in enumerate(table.wheel_pockets):
         is_pale = table.pocket_colours.get(pocket) in {"white", "yellow"}
         text = shorten_pocket_label(

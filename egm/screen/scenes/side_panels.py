@@ -220,7 +220,7 @@ def _draw_close_lines(context: DrawingContext, texts: Sequence[str], rect: Rect)
     If there are many, the lines are closer together; those that do not fit at a readable size are left out.
     """
     x, y, w, h = rect
-    style, line_height_min = TextStyle("strong", "caption", "text"), context.theme.sizes["caption"]
+    style, line_height_min = TextStyle("strong", "caption", "text"), context.theme.size_by_name["caption"]
     line_count = max(1, min(len(texts), int(h / line_height_min)))
     line_pitch = min(line_height_min * 1.3, h / line_count)
     for i, text in enumerate(texts[:line_count]):  # The help pages list all of them.

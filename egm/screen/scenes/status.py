@@ -91,7 +91,7 @@ def format_notice(context: DrawingContext, notice: Notice) -> str:
     values = {"amount": "", "credit_cents": credit_cents, **notice.values}
     if "fault" in values:
         values["fault"] = format_fault(texts, str(values["fault"]))
-    game = context.view.games.get(str(notice.values.get("game")))
+    game = context.view.game_by_id.get(str(notice.values.get("game")))
     if game is not None:
         values["game"] = texts.choose_translation(game.title, game.id)
     describe_refusal = _DESCRIPTION_BY_REFUSAL.get(code)

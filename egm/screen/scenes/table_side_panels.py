@@ -339,7 +339,7 @@ def _draw_spot_details(context: DrawingContext, spot: BetSpot, rect: Rect) -> fl
     line_count = sum(
         len(painter.wrap_text(text, w, TextStyle("strong", size, colour))) for text, colour in lines
     )
-    text_height = context.theme.sizes[size]
+    text_height = context.theme.size_by_name[size]
     if top + line_count * text_height * leading + len(lines) * gap > y + h:
         size = "tiny"
     elif top + line_count * text_height * 1.2 + len(lines) * gap <= y + h:

@@ -48,7 +48,7 @@ def list_written_texts(picture, view):
 def test_a_line_is_centred_by_its_capitals_whatever_its_accents(theme, face, size, words):
     painter = Painter(theme)
     line = painter.render_text(words, TextStyle(face, size))
-    font = painter.find_font(face, theme.sizes[size])
+    font = painter.find_font(face, theme.size_by_name[size])
     capital = line.subsurface((0, 0, font.metrics("H")[0][1], line.get_height())).get_bounding_rect()
     assert capital.height
     assert abs(capital.y + capital.height / 2 - line.get_height() / 2) <= 1.5

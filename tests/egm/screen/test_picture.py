@@ -245,7 +245,7 @@ def test_words_have_spaces_and_one_baseline_at_every_size(theme, scale):
     """A small font rounds its word spaces to zero, and places a word with an accent on top lower."""
     painter = Painter(theme, scale)
     compared = 0
-    for face in set(theme.fonts) - {"display"}:  # whose letters join and hang below the line
+    for face in set(theme.font_path_by_role) - {"display"}:  # whose letters join and hang below the line
         for size in ("caption", "small", "body", "lead", "title"):
             _, wider = find_word_boxes(painter.render_text("JOUER ACHÈTE", TextStyle(face, size)), 2)
             assert wider > 0, (face, size, "the words run together")

@@ -56,7 +56,7 @@ def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outco
             view = (
                 mark_machine_connection_lost(view)
                 if snapshot is None
-                else apply_message(replace(view, games=other.games), snapshot)
+                else apply_message(replace(view, game_by_id=other.game_by_id), snapshot)
             )
             view = replace(other, now=view.now) if hands.random() < 0.5 else view
         if turn % 5 == 0:

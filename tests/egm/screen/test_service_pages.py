@@ -19,7 +19,7 @@ from egm.screen.audio.cues import (
     is_cue_allowed,
     list_cues_between,
 )
-from egm.screen.audio.scores import SOUND_CUES, synthesise_cue
+from egm.screen.audio.scores import SOUND_CUE_BY_NAME, synthesise_cue
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 from egm.screen.controls import find_action_by_key_name
 from egm.screen.input_reducer import apply_action
@@ -187,7 +187,7 @@ def test_each_tone_of_the_sound_test_is_audible_at_every_volume(idle_view, theme
     view = open_page(idle_view, pages.build_pattern_page("sound"))
     keys = [t.action.value for t in picture.list_touch_targets(view) if t.action.name == "tone"]
     assert keys == [*TEST_TONES_HZ, "alarm"]
-    assert set(keys) <= set(SOUND_CUES)
+    assert set(keys) <= set(SOUND_CUE_BY_NAME)
     for volume in range(4):
         view = replace(view, volume_step=volume, now=view.now + 5)
         for tone in keys:

@@ -133,7 +133,9 @@ def test_a_win_above_the_threshold_is_paid_only_against_an_identity_document(rig
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     (paid,) = register(rig, "handpays")
     assert (rig.state, paid["kind"], paid["amount_cents"]) == (State.IDLE, "jackpot", 150_000)
-    assert find_identity(rig.machine.find_installed(IdentityRegister), paid["identity"]).fields == NAMED
+    assert (
+        find_identity(rig.machine.find_installed(IdentityRegister), paid["identity"]).text_by_field == NAMED
+    )
 
 
 @pytest.mark.requirement("F-16:a")
@@ -181,7 +183,7 @@ def test_payee_is_in_a_separate_register_and_the_journal_has_its_commitment(rig,
         assert not any(text in str(entry) for text in NAMED.values() if text != "passport")
     (paid,) = register(rig, "handpays")
     stored_identity = find_identity(identities, paid["identity"])
-    assert (stored_identity.fields, stored_identity.matches_commitment) == (NAMED, True)
+    assert (stored_identity.text_by_field, stored_identity.matches_commitment) == (NAMED, True)
     assert (
         compute_commitment(stored_identity.salt, stored_identity.subject, {**NAMED, "name": "Another"})
         != stored_identity.commitment
