@@ -192,12 +192,12 @@ class PlayerPosition:
             ended_fault = self._store_board_fault(report)
             if ended_fault is not None and ended_fault in self._list_faults_of_other_boards():
                 return
-        running_positions, number = self.machine.component(RunningPositions), self.machine.position.number
+        running_positions, own_number = self.machine.component(RunningPositions), self.machine.position.number
         doors_known_open = tuple(door for door in self.machine.open_doors if door not in doors_open_elsewhere)
         for event in iter_reported_events(
             report, self.devices.kind_by_device_name[report.device], doors_known_open
         ):
-            for running_position in iter_concerned_positions(running_positions, number, event):
+            for running_position in iter_concerned_positions(running_positions, own_number, event):
                 running_position.submit_event(event)
         if service_desk.is_open:  # its pages show what devices report
             self.process_change()
@@ -217,17 +217,17 @@ class PlayerPosition:
     def _store_board_fault(self, report: DeviceEvent) -> FaultCode | None:
         """Store a fault that this position's I/O board reports; return it if the report says that it has ended."""
         match report:
-            case DeviceFault(code=code, is_active=is_active):
+            case DeviceFault(code=fault_code, is_active=is_active):
                 pass
             case LineLost() | LineRestored():
-                code, is_active = FaultCode.COMMUNICATION, isinstance(report, LineLost)
+                fault_code, is_active = FaultCode.COMMUNICATION, isinstance(report, LineLost)
             case _:
                 return None
-        reported_faults = frozenset({code})
+        reported_faults = frozenset({fault_code})
         self._board_faults = (
             self._board_faults | reported_faults if is_active else self._board_faults - reported_faults
         )
-        return None if is_active else code
+        return None if is_active else fault_code
 
     def _list_faults_of_other_boards(self) -> frozenset[FaultCode]:
         """Return the active faults of the I/O boards of the other positions."""

@@ -60,17 +60,17 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
                 yield Event(EventType.DOOR_OPENED, DoorChange(door=door, was_unobserved=True))
             for door in sorted(set(doors_known_open) - doors_open):
                 yield Event(EventType.DOOR_CLOSED, DoorChange(door=door, was_unobserved=True))
-        case interface.KeyTurned(key=key, is_on=is_on, was_unobserved=was_unobserved):
+        case interface.KeyTurned(key=key_switch, is_on=is_on, was_unobserved=was_unobserved):
             yield Event(
                 EventType.KEY_SWITCH_CHANGED,
-                KeySwitchChange(key=key, is_on=is_on, was_unobserved=was_unobserved),
+                KeySwitchChange(key=key_switch, is_on=is_on, was_unobserved=was_unobserved),
             )
-            if key in MENU_KEYS and not is_on:
+            if key_switch in MENU_KEYS and not is_on:
                 yield Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason="key"))
-            elif is_on and not was_unobserved and key in MENU_KEYS:
-                yield Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key))
+            elif is_on and not was_unobserved and key_switch in MENU_KEYS:
+                yield Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key_switch))
             elif is_on and not was_unobserved:
-                yield Event(EventType.KEY_TURNED, Authorisation(key=key))
+                yield Event(EventType.KEY_TURNED, Authorisation(key=key_switch))
         case interface.ButtonPressed(button=button) if button in _EVENT_BY_BUTTON:
             yield _EVENT_BY_BUTTON[button]
         case _:

@@ -162,7 +162,7 @@ def find_due_reminder(machine: PositionMachine) -> ReminderKind | None:
     limit_minutes, limit_cents = _find_session_limits(machine)
     spend_interval_cents = machine.profile.protection.reminder_spending_cents
     next_reminder_minute = _find_next_reminder_minute(machine, session)
-    kinds: tuple[tuple[ReminderKind, bool], ...] = (
+    kinds_most_urgent_first: tuple[tuple[ReminderKind, bool], ...] = (
         ("time_limit", limit_minutes is not None and minutes >= limit_minutes),
         ("spend_limit", limit_cents is not None and spent_cents >= limit_cents),
         ("time", next_reminder_minute is not None and minutes >= next_reminder_minute),
@@ -172,7 +172,7 @@ def find_due_reminder(machine: PositionMachine) -> ReminderKind | None:
             and spent_cents // spend_interval_cents > session.spend_reminder_count,
         ),
     )
-    return next((kind for kind, is_due in kinds if is_due), None)
+    return next((kind for kind, is_due in kinds_most_urgent_first if is_due), None)
 
 
 def play_is_paused(machine: PositionMachine) -> bool:

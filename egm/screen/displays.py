@@ -145,17 +145,17 @@ class DrmCard:
         os.close(self.descriptor)
         self._event_socket.close()
 
-    def execute_ioctl(self, call: IoctlCall, *values: int | bytes) -> tuple[int, ...]:
+    def execute_ioctl(self, call: IoctlCall, *field_values: int | bytes) -> tuple[int, ...]:
         """Make one kernel call (ioctl) on the card, and return the values in its structure after the call.
 
         Raises DisplayError if the call fails.
         """
-        number, structure_format = call.value
-        structure_bytes = bytearray(struct.pack(structure_format, *values))
+        call_number, structure_format = call.value
+        structure_bytes = bytearray(struct.pack(structure_format, *field_values))
         try:
             fcntl.ioctl(
                 self.descriptor,
-                3 << 30 | len(structure_bytes) << 16 | ord("d") << 8 | number,
+                3 << 30 | len(structure_bytes) << 16 | ord("d") << 8 | call_number,
                 structure_bytes,
             )
         except OSError as error:

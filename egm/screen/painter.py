@@ -220,19 +220,21 @@ class Painter:
 
         At small sizes, rounding and kerning make the space of the font narrower than that.
         """
-        key = (self._font_file_by_face[face], pixels, None)
-        if key not in _TEXT_WIDTH_CACHE:
+        cache_key = (self._font_file_by_face[face], pixels, None)
+        if cache_key not in _TEXT_WIDTH_CACHE:
             share = (
                 self.find_font(face, _WORD_SPACE_MEASURING_PIXELS).size(" ")[0] / _WORD_SPACE_MEASURING_PIXELS
             )
-            _TEXT_WIDTH_CACHE[key] = max(self.find_font(face, pixels).size(" ")[0], math.ceil(share * pixels))
-        return _TEXT_WIDTH_CACHE[key]
+            _TEXT_WIDTH_CACHE[cache_key] = max(
+                self.find_font(face, pixels).size(" ")[0], math.ceil(share * pixels)
+            )
+        return _TEXT_WIDTH_CACHE[cache_key]
 
     def _measure_line(self, face: str, pixels: int, text: str) -> int:
         """Return the width of a line of text in pixels, with spaces between words of at least the intended width."""
         pixels = max(_LETTER_PIXELS_MIN, pixels)
-        key = (self._font_file_by_face[face], pixels, text)
-        width = _TEXT_WIDTH_CACHE.get(key)
+        cache_key = (self._font_file_by_face[face], pixels, text)
+        width = _TEXT_WIDTH_CACHE.get(cache_key)
         if width is None:
             if len(_TEXT_WIDTH_CACHE) >= _CACHED_WIDTHS_MAX:
                 _TEXT_WIDTH_CACHE.clear()
@@ -240,7 +242,7 @@ class Painter:
             if len(words) > 1:
                 separate_width = sum(self._measure_line(face, pixels, word) for word in words)
                 width = max(width, separate_width + self._measure_word_space(face, pixels) * (len(words) - 1))
-            _TEXT_WIDTH_CACHE[key] = width
+            _TEXT_WIDTH_CACHE[cache_key] = width
         return width
 
     def _render_line(self, face: str, pixels: int, text: str) -> pygame.Surface:
@@ -420,12 +422,12 @@ class Painter:
 
     def wrap_evenly(self, text: str, width: float, style: TextStyle) -> list[str]:
         """Return the text wrapped as by :meth:`wrap_text`, but in lines of similar length."""
-        key = (style.font_face, style.size_name, width, text)
-        lines = self._wrapped_texts.get(key)
+        cache_key = (style.font_face, style.size_name, width, text)
+        lines = self._wrapped_texts.get(cache_key)
         if lines is None:
             if len(self._wrapped_texts) >= _CACHED_WRAPPED_TEXTS_MAX:
                 self._wrapped_texts.clear()
-            lines = self._wrapped_texts[key] = self._wrap_evenly(text, width, style)
+            lines = self._wrapped_texts[cache_key] = self._wrap_evenly(text, width, style)
         return list(lines)
 
     def _wrap_evenly(self, text: str, width: float, style: TextStyle) -> list[str]:
@@ -461,20 +463,20 @@ class Painter:
 
     def draw_cached_picture(
         self,
-        key: Hashable,
+        cache_key: Hashable,
         rect: Rect,
         render_picture: Callable[[tuple[int, int]], pygame.Surface],
         *,
         alpha: float = 1.0,
     ) -> None:
-        """Draw a picture in a rectangle, cached under ``key``.
+        """Draw a picture in a rectangle, cached under ``cache_key``.
 
         If it is not cached yet, ``render_picture`` draws it; its argument is the size in pixels.
         """
         box = self.scale_rect(rect)
         if box.width > 0 and box.height > 0:
             self.draw_surface(
-                self.find_or_create_surface(("art", key, box.size), lambda: render_picture(box.size)),
+                self.find_or_create_surface(("art", cache_key, box.size), lambda: render_picture(box.size)),
                 box.topleft,
                 alpha,
             )
@@ -493,11 +495,11 @@ class Painter:
         size = (self.scale_length(side), self.scale_length(side))
         surface_by_key: dict[Hashable, pygame.Surface] = {}
         surfaces_and_positions: list[tuple[pygame.Surface, tuple[int, int]]] = []
-        for key, top_left in keys_and_positions:
-            surface = surface_by_key.get(key)
+        for cache_key, top_left in keys_and_positions:
+            surface = surface_by_key.get(cache_key)
             if surface is None:
-                surface = surface_by_key[key] = self.find_or_create_surface(
-                    ("art", key, size), partial(render_picture, key, size)
+                surface = surface_by_key[cache_key] = self.find_or_create_surface(
+                    ("art", cache_key, size), partial(render_picture, cache_key, size)
                 )
             surfaces_and_positions.append((surface, top_left))
         self.surface.fblits(surfaces_and_positions, PREMULTIPLIED_BLEND_MODE)

@@ -22,12 +22,12 @@ def parse_colour(text: str) -> Colour:
     """Return the colour ``#rrggbb`` or ``#rrggbbaa`` as four numbers from 0 to 255. Raises :class:`ThemeError`."""
     digits = text.removeprefix("#")
     try:
-        values = bytes.fromhex(digits)
+        components = bytes.fromhex(digits)
     except ValueError:
-        values = b""
-    if not text.startswith("#") or len(values) not in {3, 4}:
+        components = b""
+    if not text.startswith("#") or len(components) not in {3, 4}:
         raise ThemeError(f"{text!r} is not a colour; write #rrggbb or #rrggbbaa")
-    return (values[0], values[1], values[2], values[3] if len(values) == 4 else 255)
+    return (components[0], components[1], components[2], components[3] if len(components) == 4 else 255)
 
 
 def mix_colours(first_colour: Colour, second_colour: Colour, share: float) -> Colour:
@@ -180,14 +180,16 @@ class Theme:
 def load_theme(path: Path = THEME_FOLDER / "theme.toml") -> Theme:
     """Read the theme. Raises :class:`ThemeError` naming the file and the key."""
     try:
-        data: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+        theme_data: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
         return Theme(
-            font_path_by_role={role: THEME_FOLDER / "fonts" / name for role, name in data["fonts"].items()},
-            colour_by_name={name: parse_colour(text) for name, text in data["colours"].items()},
-            size_by_name={name: int(size) for name, size in data["sizes"].items()},
-            motion=MotionTimes(**{key: float(value) for key, value in data["motion"].items()}),
-            celebration_levels=tuple(data["celebration"]["levels"]),
-            look_by_name={name: _read_look(name, look) for name, look in data["looks"].items()},
+            font_path_by_role={
+                role: THEME_FOLDER / "fonts" / name for role, name in theme_data["fonts"].items()
+            },
+            colour_by_name={name: parse_colour(text) for name, text in theme_data["colours"].items()},
+            size_by_name={name: int(size) for name, size in theme_data["sizes"].items()},
+            motion=MotionTimes(**{key: float(value) for key, value in theme_data["motion"].items()}),
+            celebration_levels=tuple(theme_data["celebration"]["levels"]),
+            look_by_name={name: _read_look(name, look) for name, look in theme_data["looks"].items()},
         )
     except (OSError, KeyError, TypeError, ValueError, IndexError, ThemeError) as error:
         raise ThemeError(f"{path}: {error}") from error

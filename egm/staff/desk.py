@@ -177,9 +177,11 @@ class ServiceDesk:
             return None
         self._has_warned_about_loss = False
         result_by_fixed_action: dict[str, PageResult] = {"back": GoBack(), "leave": CloseMenu()}
-        result = result_by_fixed_action.get(action) or self.open_pages[-1].handle_input(machine, action, text)
+        page_result = result_by_fixed_action.get(action) or self.open_pages[-1].handle_input(
+            machine, action, text
+        )
         self._set_notice(None)
-        match result:
+        match page_result:
             case StayOnPage(notice=notice, severity=severity):
                 self._set_notice(notice, severity)
             case OpenPage(page=page):
@@ -193,7 +195,7 @@ class ServiceDesk:
                 self._set_notice(build_text("service.done"))
                 return event
             case CloseMenu():
-                return result
+                return page_result
         return None
 
     def _has_unwarned_values(self, pages: list[MenuPage]) -> bool:

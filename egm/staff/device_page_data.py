@@ -73,7 +73,7 @@ class DevicePageData:
 
 def _format_report(report: interface.DeviceEvent) -> str:
     """Return a device's report as text in the terms of its protocol, without ticket numbers (E-06)."""
-    parts = []
+    field_texts = []
     for report_field in fields(report):
         value = getattr(report, report_field.name)
         if report_field.name == "device" or value is None or value == "":
@@ -82,8 +82,10 @@ def _format_report(report: interface.DeviceEvent) -> str:
             value = "a ticket"
         elif isinstance(value, interface.Banknote):
             value = f"a bill of {value.amount_cents / 100:.2f}"
-        parts.append(f"{report_field.name}={value if isinstance(value, str | int) else _format_value(value)}")
-    return f"{type(report).__name__} {' '.join(parts)}".strip()
+        field_texts.append(
+            f"{report_field.name}={value if isinstance(value, str | int) else _format_value(value)}"
+        )
+    return f"{type(report).__name__} {' '.join(field_texts)}".strip()
 
 
 def _format_value(value: object) -> str:

@@ -76,9 +76,9 @@ class InterventionSheet:
 
         Empty while the intervention is open.
         """
-        names = sorted(self.meters_before.keys() | self.meters_after.keys())
+        meter_names = sorted(self.meters_before.keys() | self.meters_after.keys())
         values_by_name = {
-            name: (self.meters_before.get(name, 0), self.meters_after.get(name, 0)) for name in names
+            name: (self.meters_before.get(name, 0), self.meters_after.get(name, 0)) for name in meter_names
         }
         return {
             name: (value_before, value_after)
@@ -122,7 +122,7 @@ class InterventionSheet:
                 for line in self.lines
             ),
         )
-        names = sorted(self.meters_before.keys() | self.meters_after.keys())
+        meter_names = sorted(self.meters_before.keys() | self.meters_after.keys())
         meter_table = PageTable(
             title=build_text("service.sheet.meters"),
             columns=build_column_titles("meter", "before", "after"),
@@ -137,7 +137,7 @@ class InterventionSheet:
                     ),
                     icon="warning" if name in self.changed_meters else "",
                 )
-                for name in names
+                for name in meter_names
             ),
         )
         return summary_table, event_table, meter_table
@@ -194,22 +194,22 @@ def _build_sheet(
     ``opening_entry`` and ``closing_entry`` are its first and last entry, ``sheet_lines`` the entries that the sheet
     lists. ``closing_entry`` is None while the intervention is open.
     """
-    record = read_details(opening_entry)
+    opening_record = read_details(opening_entry)
     closing_record = {} if closing_entry is None else read_details(closing_entry)
     return InterventionSheet(
         id=opening_entry.id,
-        kind=str(record["kind"]),
-        serial=str(record["serial"]),
-        operator_number=str(record["operator_number"]),
-        person=str(record["person"]),
-        reason=str(record["reason"]),
+        kind=str(opening_record["kind"]),
+        serial=str(opening_record["serial"]),
+        operator_number=str(opening_record["operator_number"]),
+        person=str(opening_record["person"]),
+        reason=str(opening_record["reason"]),
         opened_time=opening_entry.time_utc.isoformat(),
         closed_time="" if closing_entry is None else closing_entry.time_utc.isoformat(),
         closed_by=str(closing_record.get("person", "")),
         work=str(closing_record.get("work", "")),
         parts=str(closing_record.get("parts", "")),
         lines=tuple(sheet_lines),
-        meters_before=_read_meters(record),
+        meters_before=_read_meters(opening_record),
         meters_after=_read_meters(closing_record),
         proof=""
         if closing_entry is None

@@ -58,17 +58,17 @@ def format_meters_line(values: Mapping[str, int]) -> str:
 def build_slip_job(machine: PositionMachine, job_id: str) -> TicketJob:
     """Return the print job of a slip, with the content of its journal entry, in the jurisdiction's ticket layout."""
     entry = machine.journal.get(job_id)
-    record: Any = {} if entry is None else entry.record
+    slip_record: Any = {} if entry is None else entry.record
     template = load_template(machine.profile.id)
     text_by_field = dict.fromkeys(template.field_names, "")
     for field_names, text in (
-        (("kind",), record.get("title", "")),
-        (("site",), record.get("serial", "")),
+        (("kind",), slip_record.get("title", "")),
+        (("site",), slip_record.get("serial", "")),
         (("validation", "number_edge"), job_id),
-        (("when",), record.get("when", "")),
-        (("amount",), record.get("about", "")),
-        (("amount_words_en", "amount_words"), record.get("meters", "")),
-        (("witness",), record.get("witness", "")),
+        (("when",), slip_record.get("when", "")),
+        (("amount",), slip_record.get("about", "")),
+        (("amount_words_en", "amount_words"), slip_record.get("meters", "")),
+        (("witness",), slip_record.get("witness", "")),
     ):
         text_by_field.update(dict.fromkeys((name for name in field_names if name in text_by_field), text))
     return TicketJob(

@@ -42,14 +42,14 @@ def read_unchanged_file(file: ArtFile) -> bytes | None:
     """
     try:
         with Path(file.path).open("rb") as open_file:
-            data = open_file.read(_FILE_BYTES_MAX + 1)
+            file_bytes = open_file.read(_FILE_BYTES_MAX + 1)
     except OSError as error:
         echo(f"screen: {file.path}: {error.strerror}", err=True)
         return None
-    if hashlib.sha256(data).hexdigest() != file.sha256:
+    if hashlib.sha256(file_bytes).hexdigest() != file.sha256:
         echo(f"screen: {file.path}: is not the file the machine read; it is not used", err=True)
         return None
-    return data
+    return file_bytes
 
 
 def rasterise_picture(picture_file_bytes: bytes, file_name: str, size: tuple[int, int]) -> pygame.Surface:

@@ -180,13 +180,13 @@ def read_sound_table() -> SoundTable:
     """Read ``sounds.toml``. Raises :class:`SoundError` naming the file and the key."""
     location = ""
     try:
-        data = tomllib.loads(_SOUNDS_FILE.read_text("utf-8"))
+        sound_data = tomllib.loads(_SOUNDS_FILE.read_text("utf-8"))
         instrument_by_name = {}
-        for name, instrument_data in data["instruments"].items():
+        for name, instrument_data in sound_data["instruments"].items():
             location = f"instruments.{name}"
             instrument_by_name[name] = _parse_instrument(instrument_data)
         notes_by_common_cue = {}
-        for name, notes in data["common"].items():
+        for name, notes in sound_data["common"].items():
             location = f"common.{name}"
             notes_by_common_cue[name] = tuple(
                 Note(
@@ -199,7 +199,7 @@ def read_sound_table() -> SoundTable:
                 for instrument, start_seconds, midi_note, seconds, loudness in notes
             )
         family_by_name = {}
-        for name, family_data in data["families"].items():
+        for name, family_data in sound_data["families"].items():
             location = f"families.{name}"
             family_by_name[name] = _parse_family(family_data, instrument_by_name)
     except (OSError, KeyError, TypeError, ValueError) as error:

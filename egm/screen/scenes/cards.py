@@ -237,11 +237,11 @@ def _find_base_hand_id(context: DrawingContext, hand_id: str) -> str:
 
 def _find_split_number(context: DrawingContext, hand_id: str, hand_ids: Sequence[str]) -> int:
     """Return the number of a hand among those that were split from the same hand; 0 if it was not split."""
-    base_id, names = _find_base_hand_id(context, hand_id), _read_hand_names(context)
+    base_id, names_by_hand = _find_base_hand_id(context, hand_id), _read_hand_names(context)
     split_ids = [
         other_id
         for other_id in hand_ids
-        if other_id == base_id or (other_id.startswith(f"{base_id}-") and other_id not in names)
+        if other_id == base_id or (other_id.startswith(f"{base_id}-") and other_id not in names_by_hand)
     ]
     return _parse_split_number(hand_id, base_id) if len(split_ids) > 1 and hand_id in split_ids else 0
 
@@ -251,10 +251,10 @@ def format_hand_name(context: DrawingContext, hand_id: str, hand_ids: Sequence[s
 
     If all hands but the bank's were split from one hand, the name is only the number of the hand.
     """
-    base_id, names = _find_base_hand_id(context, hand_id), _read_hand_names(context)
-    name = context.texts.choose_translation(names[base_id]) if base_id else ""
-    number = _find_split_number(context, hand_id, hand_ids)
-    if not number:
+    base_id, names_by_hand = _find_base_hand_id(context, hand_id), _read_hand_names(context)
+    name = context.texts.choose_translation(names_by_hand[base_id]) if base_id else ""
+    split_number = _find_split_number(context, hand_id, hand_ids)
+    if not split_number:
         return name
     is_one_base_hand = (
         len(
@@ -267,18 +267,22 @@ def format_hand_name(context: DrawingContext, hand_id: str, hand_ids: Sequence[s
         == 1
     )
     return context.texts.translate(
-        "felt.hand" if is_one_base_hand else "felt.hand_of", name=name, number=number
+        "felt.hand" if is_one_base_hand else "felt.hand_of", name=name, number=split_number
     )
 
 
 def append_split_number(context: DrawingContext, bet_name: str, step: TableStep, hand_id: str) -> str:
     """Return the name of a bet and, if its hand was split, the number of the hand."""
-    number = (
+    split_number = (
         _find_split_number(context, hand_id, [hand.id for hand in read_final_hands(step.display)])
         if hand_id
         else 0
     )
-    return context.texts.translate("felt.hand_of", name=bet_name, number=number) if number else bet_name
+    return (
+        context.texts.translate("felt.hand_of", name=bet_name, number=split_number)
+        if split_number
+        else bet_name
+    )
 
 
 def _count_hands_in_rows(hand_ids: Sequence[str], upper_hand_ids: Collection[str]) -> list[int]:
@@ -555,14 +559,14 @@ def _format_hand_label(context: DrawingContext, hand: DealtHand, hands: Sequence
     ids = [hand.id for hand in hands]
     if hand.seat is None:
         return format_hand_name(context, hand.id, ids)
-    name, number = context.texts.translate("felt.own"), _find_split_number(context, hand.id, ids)
+    name, split_number = context.texts.translate("felt.own"), _find_split_number(context, hand.id, ids)
     if not hand.is_own:
         name = context.texts.translate("felt.seat", number=hand.seat + 1)
     if _read_hand_quantity(context, hand.id, "held"):
         return context.texts.translate(
             "felt.held_by", name=format_hand_name(context, hand.id, ids), player=name
         )
-    return context.texts.translate("felt.hand_of", name=name, number=number) if number else name
+    return context.texts.translate("felt.hand_of", name=name, number=split_number) if split_number else name
 
 
 def _format_hand_texts(
@@ -651,17 +655,17 @@ def _draw_flying_card(
     context: DrawingContext, rects: Sequence[Rect], flying_card: FlyingCard, next_card_index: int
 ) -> None:
     """Draw a card on its way from the shoe at the upper right to its position in the hand."""
-    _, card_index, card, share = flying_card
+    _, card_index, card, travelled_share = flying_card
     card_index = next_card_index if card_index < 0 else card_index
     if card_index >= len(rects):
         return
     x, y, w, h = rects[card_index]
     field_x, field_y, field_width, _ = context.layout.game_field
-    progress = 1.0 if context.view.is_motion_reduced else ease_out(share)
+    progress = 1.0 if context.view.is_motion_reduced else ease_out(travelled_share)
     start = (field_x + field_width - w - 20, field_y + 10)
     top_left = (start[0] + (x - start[0]) * progress, start[1] + (y - start[1]) * progress)
     back_code = FACE_DOWN_TILE if is_tile(card) else FACE_DOWN_CARD_CODE
-    draw_card(context, (*top_left, w, h), back_code if share < 0.7 else card)
+    draw_card(context, (*top_left, w, h), back_code if travelled_share < 0.7 else card)
 
 
 def _draw_hand_text(context: DrawingContext, hand_layout: HandLayout, text: str, *, is_lit: bool) -> None:

@@ -87,19 +87,19 @@ def read_final_hands(display: Mapping[str, Any]) -> list[DealtHand]:
     """Return the hands of cards at the end of a step of a table round."""
     return [
         DealtHand(
-            str(data["id"]),
-            tuple(map(str, data["cards"])),
-            _read_translations(data.get("says")),
-            int(data.get("staked", 0)),
-            tuple(map(str, data.get("became", ()))),
-            str(data.get("won") or ""),
-            data.get("seat"),
-            bool(data.get("own")),
-            data.get("left"),
-            int(data.get("received", 0)),
-            tuple(map(int, data.get("pots", ()))),
+            str(hand_data["id"]),
+            tuple(map(str, hand_data["cards"])),
+            _read_translations(hand_data.get("says")),
+            int(hand_data.get("staked", 0)),
+            tuple(map(str, hand_data.get("became", ()))),
+            str(hand_data.get("won") or ""),
+            hand_data.get("seat"),
+            bool(hand_data.get("own")),
+            hand_data.get("left"),
+            int(hand_data.get("received", 0)),
+            tuple(map(int, hand_data.get("pots", ()))),
         )
-        for data in display.get("hands", ())
+        for hand_data in display.get("hands", ())
     ]
 
 

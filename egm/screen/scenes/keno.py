@@ -314,12 +314,14 @@ def format_slip_legal_text(view: View, texts: Texts) -> str:
     spot_counts = list_permitted_spot_counts(game)
     prize_limit_credits = game.presentation["limit"]
     rules_location = game.presentation["rules_at"]
-    parts = [texts.translate("keno.mark", least=min(spot_counts), most=max(spot_counts))]
+    legal_texts = [texts.translate("keno.mark", least=min(spot_counts), most=max(spot_counts))]
     if prize_limit_credits is not None:
-        parts.append(texts.translate("keno.most_paid", credits=texts.format_number(prize_limit_credits)))
+        legal_texts.append(
+            texts.translate("keno.most_paid", credits=texts.format_number(prize_limit_credits))
+        )
     if rules_location is not None:
-        parts.append(texts.translate("keno.rules_at", where=texts.choose_translation(rules_location)))
-    return " · ".join(parts)
+        legal_texts.append(texts.translate("keno.rules_at", where=texts.choose_translation(rules_location)))
+    return " · ".join(legal_texts)
 
 
 def describe_purchase(context: DrawingContext) -> tuple[str, int]:

@@ -211,17 +211,17 @@ def describe_award(context: DrawingContext, award: LongOdds) -> str:
     game, texts = context.view.game, context.texts
     if game is None:
         return award.name
-    parts = [_format_award_name(context, award)]
+    award_texts = [_format_award_name(context, award)]
     stage_or_spot = format_stage_name(context, award.stage)
     spot = _find_award_spot(context, award)
     if spot is not None and award.name != _WIN_SETTLEMENT_NAME:
         stage_or_spot = texts.choose_translation(spot.names)
     if stage_or_spot:
-        parts.append(stage_or_spot)
+        award_texts.append(stage_or_spot)
     costs = {int(bet["cost"]) for bet in game.presentation.get("bets", ()) if "cost" in bet}
     if costs - set(award.bets):
-        parts += [texts.translate("help.bet", bet=texts.format_number(cost)) for cost in award.bets]
-    return " · ".join(parts)
+        award_texts += [texts.translate("help.bet", bet=texts.format_number(cost)) for cost in award.bets]
+    return " · ".join(award_texts)
 
 
 def _format_award_name(context: DrawingContext, award: LongOdds) -> str:
@@ -247,12 +247,12 @@ def _format_level_name(context: DrawingContext, level: str) -> str:
     If the current bet does not play for it, the machine has not reported its name: return its kind.
     """
     snapshot = context.view.snapshot
-    names = (
+    name_by_language = (
         next((progressive.names for progressive in snapshot.progressives if progressive.level == level), {})
         if snapshot
         else {}
     )
-    return context.texts.choose_translation(names, context.texts.translate("odds.level"))
+    return context.texts.choose_translation(name_by_language, context.texts.translate("odds.level"))
 
 
 def _find_award_spot(context: DrawingContext, award: LongOdds) -> BetSpot | None:

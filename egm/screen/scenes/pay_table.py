@@ -46,14 +46,16 @@ def list_pay_table_rows(context: DrawingContext) -> list[PayTableRow]:
     game = context.view.game
     return [
         PayTableRow(
-            str(data["name"]),
-            data["names"],
-            str(data.get("odds", "")),
-            int(data.get("credits", 0)),
-            data.get("by_credits", {}),
-            str(data.get("spot", "")),
+            str(row_data["name"]),
+            row_data["names"],
+            str(row_data.get("odds", "")),
+            int(row_data.get("credits", 0)),
+            row_data.get("by_credits", {}),
+            str(row_data.get("spot", "")),
         )
-        for data in (game.presentation.get("pays", ()) if game is not None and is_table_game(game) else ())
+        for row_data in (
+            game.presentation.get("pays", ()) if game is not None and is_table_game(game) else ()
+        )
     ]
 
 

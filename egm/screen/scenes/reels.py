@@ -248,7 +248,7 @@ def draw_spinning_reels(
             step_times.stop_seconds[reel] - step_times.start_seconds,
         )
         is_reel_held = step_times.stop_seconds[reel] <= step_times.start_seconds
-        position = (
+        strip_position = (
             float(target_position)
             if is_reel_held
             else travel.find_position(elapsed_seconds - step_times.start_seconds, motion)
@@ -259,7 +259,7 @@ def draw_spinning_reels(
             > _BLUR_CELLS_PER_SECOND_MIN
             and not context.view.is_motion_reduced
         )
-        top = math.floor(position)
+        top = math.floor(strip_position)
         with context.painter.clip_to(grid.compute_reel_rect(reel)):
             for row in range(reel_data.reel_heights[reel] + 1):
                 _draw_cell(
@@ -267,7 +267,7 @@ def draw_spinning_reels(
                     grid,
                     reel_data,
                     reel,
-                    row - (position - top),
+                    row - (strip_position - top),
                     _find_strip_symbol(strip, top + row),
                     is_blurred=is_blurred,
                 )

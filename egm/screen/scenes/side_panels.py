@@ -67,8 +67,8 @@ def format_prize_name(
             count=symbol_count,
             name=texts.choose_translation(reel_data.symbol_names.get(symbol, {}), symbol),
         )
-    number, _, remainder = prize_name.partition(" ")
-    is_counted = number.isdigit() and bool(remainder)
+    count_text, _, remainder = prize_name.partition(" ")
+    is_counted = count_text.isdigit() and bool(remainder)
     bare_name = remainder if is_counted else prize_name
     text = (
         texts.choose_translation(reel_data.prize_names[bare_name], bare_name)
@@ -79,7 +79,7 @@ def format_prize_name(
     return (
         text
         if not is_counted or (is_only_prize and bare_name in reel_data.prize_names)
-        else texts.translate("help.kind", count=number, name=text)
+        else texts.translate("help.kind", count=count_text, name=text)
     )
 
 

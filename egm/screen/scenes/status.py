@@ -85,7 +85,7 @@ def _compute_notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
 
 def format_notice(context: DrawingContext, notice: Notice) -> str:
     """Return the text of one of the machine's notices to the player."""
-    texts, code = context.texts, notice.code
+    texts, notice_code = context.texts, notice.code
     snapshot = context.view.snapshot
     credit_cents = 0 if snapshot is None else snapshot.credit_cents
     values = {"amount": "", "credit_cents": credit_cents, **notice.values}
@@ -94,21 +94,23 @@ def format_notice(context: DrawingContext, notice: Notice) -> str:
     game = context.view.game_by_id.get(str(notice.values.get("game")))
     if game is not None:
         values["game"] = texts.choose_translation(game.title, game.id)
-    describe_refusal = _DESCRIPTION_BY_REFUSAL.get(code)
+    describe_refusal = _DESCRIPTION_BY_REFUSAL.get(notice_code)
     if describe_refusal is not None and context.view.decision is not None:
         return describe_refusal(context, context.view.decision)
-    if code in _REFUSALS_FOR_MISSING_CREDIT and snapshot is not None and credit_cents:
+    if notice_code in _REFUSALS_FOR_MISSING_CREDIT and snapshot is not None and credit_cents:
         bet_cents = snapshot.bet_credits * snapshot.denomination_cents
         needed_credit_text = describe_needed_credit(context, snapshot.bet_credit_needed_cents, bet_cents)
         if needed_credit_text:
             return needed_credit_text
     key_suffixes = ("_credit", "") if credit_cents else ("",)
-    for text_key in (f"{group}.{code}{suffix}" for group in ("notice", "status") for suffix in key_suffixes):
+    for text_key in (
+        f"{group}.{notice_code}{suffix}" for group in ("notice", "status") for suffix in key_suffixes
+    ):
         if texts.has_text(text_key):
             return format_message(context, text_key, values)
-    if code.startswith("refused"):
+    if notice_code.startswith("refused"):
         return texts.translate("notice.refused_other")
-    text = _format_fault_for_player(texts, code.removeprefix("fault."))
+    text = _format_fault_for_player(texts, notice_code.removeprefix("fault."))
     held_cents = notice.values.get("amount_cents")
     if isinstance(held_cents, int):
         return texts.translate("notice.held", fault=text, amount=context.format_money(held_cents))
@@ -276,15 +278,15 @@ def _describe_lost_round(context: DrawingContext) -> str:
     """
     if has_touched_bets_since_game(context.view):
         return ""
-    keno_text_and_colour, result = _describe_finished_keno_ticket(context), find_round_result(context)
+    keno_text_and_colour, round_result = _describe_finished_keno_ticket(context), find_round_result(context)
     if keno_text_and_colour is not None:
         keno_text, _ = keno_text_and_colour
         return keno_text
-    if result is None or result.is_pay_table_game or result.returned_cents:
+    if round_result is None or round_result.is_pay_table_game or round_result.returned_cents:
         return ""
     text = (
-        context.texts.translate("status.lost", staked=context.format_money(result.staked_cents))
-        if result.is_loss
+        context.texts.translate("status.lost", staked=context.format_money(round_result.staked_cents))
+        if round_result.is_loss
         else ""
     )
     text_with_ending, _ = _add_round_ending(context, (text, ""))
@@ -319,9 +321,9 @@ def _add_round_ending(context: DrawingContext, text_and_colour: TextAndColour) -
     ``text_and_colour`` is the text and its colour. It is returned unchanged if no table round has just ended, or if the
     player has changed the bet since. If the next round is the last one from the shoe, the returned text says so.
     """
-    result, snapshot = find_round_result(context), context.view.snapshot
+    round_result, snapshot = find_round_result(context), context.view.snapshot
     if (
-        result is None
+        round_result is None
         or snapshot is None
         or (has_touched_bets_since_game(context.view) and snapshot.state != "playing")
     ):
@@ -330,7 +332,7 @@ def _add_round_ending(context: DrawingContext, text_and_colour: TextAndColour) -
     if snapshot.state == "playing":  # The machine's standing bets are still those before the round.
         standing_credits_by_bet = {
             str(bet_index): int(bet["credits"])
-            for bet_index, bet in enumerate(result.display.get("standing", ()))
+            for bet_index, bet in enumerate(round_result.display.get("standing", ()))
         }
     standing_cents = sum(standing_credits_by_bet.values()) * context.view.denomination_cents
     standing_text = (
@@ -339,10 +341,10 @@ def _add_round_ending(context: DrawingContext, text_and_colour: TextAndColour) -
         else ""
     )
     last_of_shoe_text = (
-        context.texts.translate("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
+        context.texts.translate("felt.last_of_shoe") if round_result.display.get("last_of_shoe") else ""
     )
     money_text, colour = text_and_colour
-    texts = (describe_outcome(context, result), money_text, standing_text, last_of_shoe_text)
+    texts = (describe_outcome(context, round_result), money_text, standing_text, last_of_shoe_text)
     return FACT_SEPARATOR.join(text for text in texts if text), colour
 
 
@@ -434,9 +436,9 @@ def _describe_total_win(context: DrawingContext, cents: int) -> TextAndColour:
     if keno_text_and_colour is not None:
         return keno_text_and_colour
     translate, amount = context.texts.translate, context.format_money(cents)
-    result = find_round_result(context)
-    staked_cents = 0 if result is None else result.staked_cents
-    if result is not None and result.is_push:
+    round_result = find_round_result(context)
+    staked_cents = 0 if round_result is None else round_result.staked_cents
+    if round_result is not None and round_result.is_push:
         return translate("status.bet_returned", amount=amount), "text"
     if cents < staked_cents:
         return translate(

@@ -183,11 +183,11 @@ def answer_page(machine: PositionMachine, event: Event) -> Event | None:
     answer = event.read_payload(PageAnswer)
     action, text = _clean_typed_text(answer.action), _clean_typed_text(answer.page_input.entered_text)
     machine.notice = None
-    result = machine.component(ServiceDesk).handle_input(machine, action, text)
+    page_result = machine.component(ServiceDesk).handle_input(machine, action, text)
     return (
-        Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason=result.reason))
-        if isinstance(result, CloseMenu)
-        else result
+        Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason=page_result.reason))
+        if isinstance(page_result, CloseMenu)
+        else page_result
     )
 
 
