@@ -284,13 +284,13 @@ class PlayerPosition:
             self._shown_play_id, self._outcome_sent_ns = message.play_id, self.machine.clock.monotonic_ns()
             self._schedule_game_end(self._compute_outcome_shown_timeout_seconds(message), message.play_id)
 
-    def _compute_outcome_shown_timeout_seconds(self, message: GameOutcome) -> float:
+    def _compute_outcome_shown_timeout_seconds(self, outcome: GameOutcome) -> float:
         """Return how long to wait for a screen to report that it has shown an outcome."""
         if self.server.player_screen_count:
             return _OUTCOME_SHOWN_SECONDS_MAX
         # After a restart the screen is about to return, and the player has yet to see how their game ended,
         # even if it is decided only now, by a wheel's number or by other seats.
-        is_resumed_game = message.is_resumed or message.play_id == self._play_id_at_start
+        is_resumed_game = outcome.is_resumed or outcome.play_id == self._play_id_at_start
         return _SCREEN_RECONNECT_SECONDS_MAX if is_resumed_game else self._read_minimum_game_seconds()
 
     def _end_shown_game(self, play_id: str | None) -> None:

@@ -153,10 +153,10 @@ def main(
     app = ScreenApp(
         theme=theme,
         surface=surface,
-        machine=machine_client,
-        bench=bench_client,
+        machine_client=machine_client,
+        bench_client=bench_client,
         devices=frozenset(devices),
-        sounds=SoundPlayer(
+        sound_player=SoundPlayer(
             theme, _create_sound_output(surface, sound_store, silent=silent or top), sound_store
         ),
         is_motion_reduced=is_motion_reduced,

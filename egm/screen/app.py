@@ -99,10 +99,10 @@ class ScreenApp:
         *,
         theme: Theme,
         surface: DisplaySurface,
-        machine: ScreenClient,
-        bench: ScreenClient | None,
+        machine_client: ScreenClient,
+        bench_client: ScreenClient | None,
         devices: frozenset[str] = frozenset(),
-        sounds: SoundPlayer,
+        sound_player: SoundPlayer,
         clock: Callable[[], float] = time.monotonic,
         is_motion_reduced: bool = False,
         is_top_screen: bool = False,
@@ -117,10 +117,10 @@ class ScreenApp:
         now = clock()
         self.theme = theme
         self.surface = surface
-        self.machine = machine
-        self.bench = bench
+        self.machine_client = machine_client
+        self.bench_client = bench_client
         self._devices = devices
-        self.sounds = sounds
+        self.sound_player = sound_player
         self.clock = clock
         self._is_top_screen = is_top_screen
         self._start_up_file = start_up_file
@@ -133,7 +133,7 @@ class ScreenApp:
             now=now,
             disconnected_at=now,
             last_activity_at=now,
-            has_device_drawer=bench is not None,
+            has_device_drawer=bench_client is not None,
             is_motion_reduced=is_motion_reduced,
         )
 
@@ -151,7 +151,7 @@ class ScreenApp:
             self._take_input(touch_or_key)
         self.view, requests = advance_time(self.view, now, self.theme)
         self._send(requests)
-        self.sounds.play_changes(view_before, self.view)
+        self.sound_player.play_changes(view_before, self.view)
         drawing_surface = self.surface.get_drawing_surface()
         if drawing_surface is not None:
             # Set it for every frame: when the window's size changes, another picture replaces this one.
@@ -168,7 +168,7 @@ class ScreenApp:
             )
             self._is_started = True
             if not self._is_top_screen:
-                self.machine.send(ScreenHeartbeat())
+                self.machine_client.send(ScreenHeartbeat())
         return True
 
     def _report_progress(self) -> None:
@@ -234,16 +234,16 @@ class ScreenApp:
         for message in messages:
             if isinstance(message, Intent):
                 if self.view.is_machine_connected:
-                    self.machine.send(message)
-            elif self.bench is not None:
-                self.bench.send(message)
+                    self.machine_client.send(message)
+            elif self.bench_client is not None:
+                self.bench_client.send(message)
 
     def _apply_machine_messages(self, now: float) -> None:
         """Apply the messages received from the machine to the view; handle reported button presses as input.
 
         Without a connection, read the progress of a starting machine. Also apply the bench's replies.
         """
-        received = self.machine.poll(now)
+        received = self.machine_client.poll(now)
         if (
             not self.view.is_machine_connected
             and self._start_up_file is not None
@@ -263,15 +263,15 @@ class ScreenApp:
             self.view = mark_machine_connection_lost(self.view)
             if received.error_text:
                 report_problem(f"machine: {received.error_text}")
-        if self.bench is not None:
-            self._apply_bench_messages(self.bench, now)
+        if self.bench_client is not None:
+            self._apply_bench_messages(self.bench_client, now)
 
-    def _apply_bench_messages(self, bench: ScreenClient, now: float) -> None:
+    def _apply_bench_messages(self, bench_client: ScreenClient, now: float) -> None:
         """Apply the replies of the bench to the view.
 
         While the drawer of simulated devices is open, also query the devices' state.
         """
-        received = bench.poll(now)
+        received = bench_client.poll(now)
         for message in received.messages:
             if isinstance(message, BenchReply):
                 states_before = self.view.state_by_device
@@ -285,7 +285,7 @@ class ScreenApp:
             )
         if self.view.is_drawer_open and now >= self._next_bench_query_at:
             self._next_bench_query_at = now + BENCH_QUERY_INTERVAL_SECONDS
-            bench.send(BenchCommand(device="bench", action="state"))
+            bench_client.send(BenchCommand(device="bench", action="state"))
 
     def run(self, frames_per_second: int = FRAMES_PER_SECOND) -> None:
         """Run frames until the surface is closed."""
@@ -295,9 +295,9 @@ class ScreenApp:
                 frame_clock.tick(frames_per_second)
         finally:
             self.surface.close()
-            self.machine.close()
-            if self.bench is not None:
-                self.bench.close()
+            self.machine_client.close()
+            if self.bench_client is not None:
+                self.bench_client.close()
 
 
 def is_staff_signed_in(view: View) -> bool:
@@ -317,10 +317,11 @@ def create_clients(
     """
     sockets = state_folder / "run"
     name = "screen" if position == 1 else f"screen-{position}"
-    machine = ScreenClient(
+    machine_client = ScreenClient(
         sockets / f"{name}.sock",
         sockets / f"{name}.token",
         is_onlooker=is_onlooker,
         sends_heartbeats=not is_onlooker,
     )
-    return machine, ScreenClient(sockets / "bench.sock", sockets / "bench.token") if with_bench else None
+    bench_client = ScreenClient(sockets / "bench.sock", sockets / "bench.token") if with_bench else None
+    return machine_client, bench_client

@@ -454,9 +454,9 @@ def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(idle_view, th
     app = ScreenApp(
         theme=theme,
         surface=Still(),
-        machine=machine,
-        bench=None,
-        sounds=SoundPlayer(theme, ears),
+        machine_client=machine,
+        bench_client=None,
+        sound_player=SoundPlayer(theme, ears),
         clock=lambda: next(clock),
     )
     app.view = replace(idle_view, is_machine_connected=True)

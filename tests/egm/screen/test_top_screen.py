@@ -155,9 +155,9 @@ def test_a_watching_screen_sends_no_requests(published, outcomes, theme, tmp_pat
     app = ScreenApp(
         theme=theme,
         surface=Still(TopPicture(theme, scale=0.2)),
-        machine=ear,
-        bench=None,
-        sounds=SoundPlayer(theme),
+        machine_client=ear,
+        bench_client=None,
+        sound_player=SoundPlayer(theme),
         clock=lambda: next(moments),
         is_top_screen=True,
     )

@@ -180,7 +180,12 @@ def test_every_key_name_has_a_key_code():
 def build_app(theme, window, machine, clock):
     """Return the screen's loop without a bench."""
     return ScreenApp(
-        theme=theme, surface=window, machine=machine, bench=None, sounds=SoundPlayer(theme), clock=clock
+        theme=theme,
+        surface=window,
+        machine_client=machine,
+        bench_client=None,
+        sound_player=SoundPlayer(theme),
+        clock=clock,
     )
 
 
