@@ -163,7 +163,7 @@ class PlayerPosition:
         )
 
     def _find_device_faults(self, device_kind: str) -> frozenset[FaultCode]:
-        """Return the active faults of this position's device of a kind, such as ``hopper``.
+        """Return the active faults of this position's device of the kind ``device_kind``, such as ``hopper``.
 
         The faults of a device that serves all positions are returned only at the first position.
         """

@@ -167,8 +167,8 @@ def create_position_drivers(
 ) -> PositionDevices:
     """Create the drivers of a position's devices.
 
-    ``port_opener`` opens the ports. If it is not given, a simulated device is opened as its pseudo-terminal of the
-    bench. ``currency`` is the currency for which the devices must be programmed, ISO 4217.
+    ``port_opener`` opens the ports. By default, the port of a simulated device is its pseudo-terminal of the bench.
+    ``currency`` is the currency for which the devices must be programmed, ISO 4217.
     :class:`CabinetFile` has checked that a position has at most one device of each kind, and that all
     protocols are known.
     """

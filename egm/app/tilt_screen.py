@@ -134,9 +134,10 @@ def build_snapshot_without_memory(machine_table: MachineTable, profile: Profile,
 
 
 def read_system_fault(file: Path | None) -> tuple[str, str] | None:
-    """Return the (code, detail) of a fault that this computer reports in ``file``, or None if it is missing or empty.
+    """Return the (code, detail) of a fault that this computer reports in ``file``; None if it reports none.
 
-    The first line of the file is the fault's code, a space, and the detail.
+    The first line of the file is the fault's code, a space, and the detail. Without a fault, the file is missing or
+    empty.
     """
     with suppress(FileNotFoundError):
         if file is not None and (lines := file.read_text("utf-8").splitlines()):

@@ -284,8 +284,8 @@ def _list_allowed_denominations(
 ) -> tuple[int, ...]:
     """Return the denominations of the cabinet file that the profile allows.
 
-    Raises OperatorError if none are left, if the definition lacks one of them, or if the profile limits prizes and the
-    game's largest prize has no exact figure.
+    Raises OperatorError if none are left, if the definition lacks a denomination that the cabinet file names, or if the
+    profile limits prizes and the game's largest prize has no exact figure.
     """
     requested_denominations = game_table.denominations_cents or game.denominations_cents
     unknown_denominations = sorted(set(requested_denominations) - set(game.denominations_cents))

@@ -1,8 +1,8 @@
 """Start and continuation of a game: each step is decided and recorded before it is shown, and never decided twice.
 
 ``start_game`` draws every number of the first step, evaluates the step, and records wager, draws and outcome in
-one transaction; only then is the screen updated. An answer of the player is handled in the same way: what it
-adds to the stake, the choice, and the numbers drawn for it are one transaction, so that no stake is recorded
+one transaction; only then is the screen updated. An answer of the player is handled in the same way: the choice,
+the amount that it adds to the stake, and the numbers drawn for it are one transaction, so that no stake is recorded
 without its card. The end of a game is in :mod:`egm.play.endings`. Until then the game is stored under
 :attr:`PlayKey.GAME`, and a restart replays it from its recorded draws with the same result
 (:mod:`egm.play.resuming`).
@@ -155,7 +155,7 @@ def answered_decision_is_pending(machine: PositionMachine, event: Event) -> bool
 
 @refusal_code("turn_is_yours")
 def no_other_seat_is_asked(machine: PositionMachine, event: Event) -> bool:
-    """Return whether this position's player may answer now: the pending decision is not that of another seat.
+    """Return whether this position's player may answer now: the pending decision is not another seat's.
 
     True if no decision of a player is pending, or if the answer comes from a real wheel or another seat.
     """

@@ -44,7 +44,7 @@ def open_game_has_neither_outcome_nor_win(machine: PositionMachine, _: Event) ->
     """Return whether staff may declare the open game void because the player disrupted it.
 
     They may not if the game has an outcome, or if other players play for its stake. If the game can be replayed, they
-    may not either if it has already won or its next step is recorded.
+    also may not if it has already won or its next step is recorded.
     """
     return _can_declare_void(machine, VoidReason.DISRUPTED)
 

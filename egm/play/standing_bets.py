@@ -190,8 +190,8 @@ def return_abandoned_bets(machine: PositionMachine, _: Event) -> None:
 def _rebuild_table_game(machine: PositionMachine, table: TableRecord) -> Game | None:
     """Return the table's game in its stored state, or None if it cannot be continued.
 
-    That is so if its definition has changed or is not installed, if it is no longer offered at the denomination of the
-    bets, or if it cannot read the stored state.
+    A game cannot be continued if its definition has changed or is not installed, if it is no longer offered at the
+    denomination of the bets, or if its rules cannot read the stored state.
     """
     installed_games, game_id = machine.component(InstalledGames), table.game_reference.id
     game = installed_games.game_by_id.get(game_id) or machine.games.get(game_id)

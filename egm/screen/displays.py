@@ -299,11 +299,12 @@ class DisplayOutput:
         )
 
     def show_frame(self, frame: pygame.Surface) -> None:
-        """Show a frame, which has the size :attr:`size`, once the frame before it has been shown.
+        """Show a frame of the size :attr:`size`, once the previous frame has been shown.
 
-        If the frame before it is still not shown after a short wait, this one is skipped. A display that was unplugged
-        shows nothing; when it is plugged in again, it is turned on. Raises DisplayError if a different display was
-        plugged in, if the display with the configured index was plugged in only now, or if the card is gone.
+        If the previous frame is still not shown after a short wait, the new one is skipped. A display that was
+        unplugged shows nothing; when it is plugged in again, it is turned on. Raises DisplayError if a different
+        display was plugged in, if the display with the configured index was plugged in only now, or if the card is
+        gone.
         """
         if (
             self._is_flip_pending

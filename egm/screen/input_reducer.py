@@ -220,7 +220,7 @@ def _move_focus(
 def _list_operator_key_commands(view: View) -> tuple[BenchCommand, ...]:
     """Return the commands that turn the operator's key switch of a simulated cabinet.
 
-    They turn the key on, or off if its menu is open. If the key is on and its menu is not open, they turn it off and on
+    They turn the key on; if the service menu is open, off; if the key is on although the menu is closed, off and on
     again.
     """
     turns_by_key_and_menu: dict[tuple[bool, bool], tuple[bool, ...]] = {
@@ -259,7 +259,7 @@ def _apply_action_on_page(view: View, action: Action) -> tuple[View, OutgoingMes
 def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View, OutgoingMessages] | None:
     """Apply a touch of the game field, of a decision or of the simulated devices' drawer.
 
-    Return None for other actions. PLAY is such an action, unless it makes a decision or a bet is not sent yet.
+    Return None for other actions, such as PLAY, unless PLAY makes a decision or a bet is not sent yet.
     """
     name, value = action.name, action.value
     if name == "bench":

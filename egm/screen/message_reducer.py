@@ -247,8 +247,8 @@ def _build_continued_presentation(
 def _read_last_display_step(view: View, snapshot: Snapshot) -> DisplayStep | None:
     """Return the last step of the outcome that the machine reported most recently.
 
-    None if there is no such outcome, if this machine no longer offers the outcome's game, or if the outcome's data
-    cannot be read, because another version of the game has written them.
+    None if there is no such outcome, if the machine no longer offers its game, or if another version of the game has
+    written data that cannot be read.
     """
     if not snapshot.last_display or snapshot.game_id not in view.game_by_id:
         return None

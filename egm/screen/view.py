@@ -131,7 +131,7 @@ class View:
     is_key_turn_pending: bool = False
     """Whether the operator's key is to be turned once the bench has reported the key's position."""
     last_action_name: str = ""
-    """The name of the last action of a person, such as that of the key pressed last."""
+    """The name of a person's last action, such as the action of the key pressed last."""
     pressed_at: float = -10.0
     """When a person last touched, pressed or typed something, which set ``last_action_name``."""
     last_activity_at: float = 0.0

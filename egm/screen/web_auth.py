@@ -1,10 +1,10 @@
 """Access control of the browser screen: only a browser on this computer that had the token sees the picture.
 
-The printed address contains a one-time token. The page opened with it has a session, a random secret, and sends it as
-the first message on its connection and with each request for a sound. Sessions are not cookies, because a browser sends
-a cookie to every port of this computer, also to a server of another user. After a token has been used, a new one is
-written to a file in the state folder that only its owner can read. A session is valid during one run of the cabinet, as
-long as its browser sends messages regularly and not too many other sessions are opened.
+The printed address contains a one-time token. The page that is opened with it gets a session: a random secret, which it
+sends as the first message on its connection and with each request for a sound. Sessions are not cookies, because a
+browser sends a cookie to every port of this computer, also to a server of another user. After a token has been used, a
+new one is written to a file in the state folder that only its owner can read. A session is valid during one run of the
+cabinet, as long as its browser sends messages regularly and not too many other sessions are opened.
 
 The process that starts the screen holds the listening socket and, in memory only, the digests of the sessions. A
 restarted screen therefore accepts the browsers that it served before, and no other process can take the port meanwhile.

@@ -203,7 +203,7 @@ def _find_hand_ids_without_bets(context: DrawingContext, *, is_dealt: bool) -> s
     """Return the ids of the hands that are dealt only if a certain bet is made, and whose bet is not made.
 
     While the cards of an ended round are on the table (``is_dealt``), return all hands that need a bet: the registered
-    bets are then those of the next round.
+    bets are then already for the next round.
     """
     table, snapshot = context.view.table, context.view.snapshot
     if table is None or snapshot is None:

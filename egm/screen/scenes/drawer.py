@@ -110,8 +110,8 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     def compute_control_rect(section: str, index: int, column_count: int = 0, row: int = 0) -> Rect:
         """Return the rectangle of a control.
 
-        ``section`` is its section of the drawer, ``index`` its number from 0, counted from the row ``row``, with
-        ``column_count`` controls in a row.
+        ``section`` is the section of the drawer. ``index`` counts the section's controls from 0, beginning in its row
+        ``row``. A row has ``column_count`` controls; 0 means the usual count of the section.
         """
         column_count = (
             column_count

@@ -281,7 +281,7 @@ def _draw_marking_keys(context: DrawingContext) -> None:
 
 
 def draw_slip_key(context: DrawingContext, rect: Rect, action: Action, *, is_enabled: bool = True) -> None:
-    """Draw a key of a Keno slip. It is lit if its card is the current one or its bonus is on the ticket."""
+    """Draw a key of a Keno slip. It is lit if it stands for the current card or for a bonus on the ticket."""
     slip = context.view.marked_keno_slip
     is_active = action == Action("card", slip.current_card_index) or (
         action.name == "bonus" and action.value in slip.bonus_ids

@@ -244,7 +244,7 @@ def _format_award_name(context: DrawingContext, award: LongOdds) -> str:
 def _format_level_name(context: DrawingContext, level: str) -> str:
     """Return the name of a progressive level.
 
-    If the current bet does not play for it, the machine has not reported its name: return its kind.
+    If the current bet does not play for the level, the machine has not reported its name: return a general word.
     """
     snapshot = context.view.snapshot
     name_by_language = (

@@ -275,7 +275,7 @@ def _count_hands_by_pay(context: DrawingContext) -> Counter[str]:
 
 
 def format_pay(context: DrawingContext, pay_row: PayTableRow) -> str:
-    """Return the pay of a pay-table row at the current bet on one hand as text, or its odds if it has odds."""
+    """Return a pay-table row's odds as text or, if it states none, its pay at the current bet on one hand."""
     if pay_row.odds:
         return pay_row.odds
     snapshot = context.view.snapshot

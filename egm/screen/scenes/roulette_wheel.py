@@ -132,8 +132,8 @@ def draw_roulette_wheel(
 def find_pocket_index(table: TableGameData, pocket: str, stated_index: object) -> int:
     """Return the index on the wheel of the pocket in which a spin has ended.
 
-    It is ``stated_index``, if this is the index of a pocket with the label ``pocket``; otherwise that of the first
-    pocket with this label, or 0 if no pocket has it.
+    Return ``stated_index`` if the pocket at this index has the label ``pocket``. Otherwise return the index of the
+    first pocket with this label, or 0 if there is none.
     """
     if (
         isinstance(stated_index, int)

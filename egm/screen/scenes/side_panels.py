@@ -153,8 +153,8 @@ def draw_side_panels(context: DrawingContext) -> None:
 def _draw_keno_side_panels(context: DrawingContext, right_panel_rect: Rect) -> None:
     """Draw the side panels of a Keno game.
 
-    The left one has the prize for each catch (how many marked numbers are drawn) for one credit staked, the right one
-    the kinds of ticket.
+    The left panel has the prize for each catch (how many marked numbers are drawn) for one credit staked; the right
+    panel has the kinds of ticket.
     """
     painter, texts, game = context.painter, context.texts, context.view.game
     if game is None:
