@@ -36,6 +36,20 @@ from paytables import (
 NO_SCREEN_EXTENSION_SECONDS_MAX: Final = 60
 
 
+class _PendingDecision(NamedTuple):
+    """A seat's open game, and the decision for which it waits."""
+
+    game_record: GameRecord
+    decision: Decision
+
+
+class _StepToRecord(NamedTuple):
+    """A seat's open game, and the event by which it records a step that other games of its round have recorded."""
+
+    game_record: GameRecord
+    event: Event
+
+
 class _OpenTurn(NamedTuple):
     """A seat's open game that waits for a decision."""
 
@@ -47,25 +61,23 @@ class _OpenTurn(NamedTuple):
 def apply_recorded_steps(tables: SharedTables) -> None:
     """Let each game of a shared round record the steps that other games of the round have recorded before it."""
     for seated_position in list(tables.position_by_number.values()):
-        while (game_and_event := _build_event_of_next_step(tables, seated_position)) is not None:
-            game_record, event = game_and_event
+        while (step_to_record := _find_step_to_record(tables, seated_position)) is not None:
+            game_record, event = step_to_record
             seated_position.submit_event(event)
             updated_game_record = find_open_game(seated_position.machine)
             if updated_game_record is None or len(updated_game_record.steps) == len(game_record.steps):
                 break
 
 
-def _build_event_of_next_step(
-    tables: SharedTables, seated_position: SeatedPosition
-) -> tuple[GameRecord, Event] | None:
+def _find_step_to_record(tables: SharedTables, seated_position: SeatedPosition) -> _StepToRecord | None:
     """Return the seat's open game, and the event by which it records the next step that other games have recorded.
 
     Return None if the game waits for no decision, or if its decision is not made yet.
     """
-    game_and_decision = _find_pending_decision(seated_position)
-    if game_and_decision is None:
+    pending_decision = _find_pending_decision(seated_position)
+    if pending_decision is None:
         return None
-    game_record, decision = game_and_decision
+    game_record, decision = pending_decision
     if game_record.wager.seat is None:
         return None
     shared_round = collect_shared_round(
@@ -76,7 +88,7 @@ def _build_event_of_next_step(
     recorded_step = shared_round.find_step(len(game_record.steps))
     if recorded_step is None:
         return None
-    return game_record, _build_choice_event(seated_position, recorded_step.choice, decision)
+    return _StepToRecord(game_record, _build_choice_event(seated_position, recorded_step.choice, decision))
 
 
 def _build_choice_event(seated_position: SeatedPosition, choice: JSON, decision: Decision) -> Event:
@@ -95,10 +107,10 @@ def decide_overdue_turns(tables: SharedTables) -> list[SeatedPosition]:
     """
     open_turns_by_key: dict[str, list[_OpenTurn]] = {}
     for seated_position in tables.position_by_number.values():
-        game_and_decision = _find_pending_decision(seated_position)
-        if game_and_decision is None:
+        pending_decision = _find_pending_decision(seated_position)
+        if pending_decision is None:
             continue
-        game_record, decision = game_and_decision
+        game_record, decision = pending_decision
         if _is_blocking_other_seats(seated_position.machine, game_record):
             open_turns_by_key.setdefault(_build_turn_key(game_record), []).append(
                 _OpenTurn(seated_position, game_record, decision)
@@ -260,7 +272,7 @@ def _is_blocking_other_seats(machine: PositionMachine, game_record: GameRecord) 
     )
 
 
-def _find_pending_decision(seated_position: SeatedPosition) -> tuple[GameRecord, Decision] | None:
+def _find_pending_decision(seated_position: SeatedPosition) -> _PendingDecision | None:
     """Return the seat's open game and its pending decision, or None.
 
     Decisions that a real wheel makes, and decisions in a round that was declared void, are excluded.
@@ -277,7 +289,7 @@ def _find_pending_decision(seated_position: SeatedPosition) -> tuple[GameRecord,
         return None
     if is_round_void(seated_position.machine, game_record):
         return None
-    return game_record, decision
+    return _PendingDecision(game_record, decision)
 
 
 def iter_turn_notices(machine: PositionMachine) -> Iterator[Notice]:
@@ -292,10 +304,10 @@ def iter_turn_notices(machine: PositionMachine) -> Iterator[Notice]:
         return
     tables = machine.find_installed(SharedTables)
     seated_position = None if tables is None else tables.position_by_number.get(machine.position.number)
-    game_and_decision = None if seated_position is None else _find_pending_decision(seated_position)
-    if tables is None or game_and_decision is None:
+    pending_decision = None if seated_position is None else _find_pending_decision(seated_position)
+    if tables is None or pending_decision is None:
         return
-    game_record, decision = game_and_decision
+    game_record, decision = pending_decision
     turn = tables.pending_turn_by_key.get(_build_turn_key(game_record))
     if turn is None:
         return
