@@ -95,8 +95,8 @@ def _run_until_stopped(
     """Run the machine until it stops; return True if the process must be started again, False after a signal.
 
     If a restart is requested, or if a storage medium fails or is damaged during operation, print the error and return
-    True: the next start examines the memory. If a stored record cannot be read, raise JournalDamaged. Raise any
-    other error.
+    True: the next start examines the memory. If a stored record cannot be read, raise JournalDamaged. Any other
+    error is raised.
     """
 
     async def run_machine(allows_single_medium: bool) -> None:  # noqa: FBT001 (the signature that retry_until_media_respond expects)
@@ -150,7 +150,7 @@ def _run_first_start_and_exit(
     start.
     """
 
-    async def ask_for_settings(_: bool) -> None:  # noqa: FBT001 (the signature that retry_until_media_respond expects)
+    async def ask_for_cabinet_file(_: bool) -> None:  # noqa: FBT001 (the signature that retry_until_media_respond expects)
         """Ask the staff on the screen for a cabinet file; lock the state folder meanwhile."""
         lock = FolderLock(state_folder.root)
         try:
@@ -172,17 +172,17 @@ def _run_first_start_and_exit(
 
     try:
         is_done = asyncio.run(
-            _run_until_signal(retry_until_media_respond(ask_for_settings, show_tilt, clock))
+            _run_until_signal(retry_until_media_respond(ask_for_cabinet_file, show_tilt, clock))
         )
     except JournalLocked:
         raise
     except JournalError as error:  # there is a memory, but it cannot supply the file
         _print_message(str(error))
         lock = FolderLock(state_folder.root)
-        screen_task = wait_for_file_change(
+        screen_coroutine = wait_for_file_change(
             state_folder, cabinet_path, clock, str(error), tilt_code="memory_damaged"
         )
-        is_done = asyncio.run(_run_until_signal(screen_task))
+        is_done = asyncio.run(_run_until_signal(screen_coroutine))
         lock.release()
     sys.exit(_EXIT_CODE_CABINET_FILE_CHANGED if is_done else 0)
 
@@ -271,7 +271,7 @@ def main(
         if (system_fault := read_system_fault(system_fault_file)) is not None:
             code, reason = system_fault
             _print_message(f"{code}: {reason}")
-            screen_task = wait_for_file_change(
+            screen_coroutine = wait_for_file_change(
                 state_folder,
                 cabinet_path or DEFAULT_CABINET,
                 clock,
@@ -279,7 +279,7 @@ def main(
                 tilt_code=code,
                 watched_file=system_fault_file,
             )
-            sys.exit(_EXIT_CODE_RESTART if asyncio.run(_run_until_signal(screen_task)) else 0)
+            sys.exit(_EXIT_CODE_RESTART if asyncio.run(_run_until_signal(screen_coroutine)) else 0)
         if can_ask_for_cabinet_file and cabinet_path is not None and _is_absent(cabinet_path):
             _run_first_start_and_exit(
                 state_folder,

@@ -17,7 +17,7 @@ class GameRefused:
     """A game that the cabinet file names is not offered; ``reason`` says why."""
 
     game_id_or_path: str = field(metadata=stored_as("game"))
-    """The name of the game in the cabinet file."""
+    """The game's id, or the path of its definition, as the cabinet file names it."""
     reason: str
 
 

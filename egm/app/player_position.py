@@ -130,7 +130,10 @@ class PlayerPosition:
         self.machine.post(SCREEN_REFUSED, ScreenRefused(text=text))
 
     def connect_devices(self, devices: PositionDevices) -> None:
-        """Store the drivers of the position's devices, connect the machine to them, and restore the devices' faults."""
+        """Store the drivers of the position's devices, connect the machine to them, and restore the devices' faults.
+
+        Also store which game was open at the start.
+        """
         self.devices = devices
         game_record = find_open_game(self.machine)
         self._play_id_at_start = "" if game_record is None else game_record.play_id
@@ -160,7 +163,7 @@ class PlayerPosition:
         )
 
     def _find_device_faults(self, device_kind: str) -> frozenset[FaultCode]:
-        """Return the active faults of this position's device of a kind, such as ``hopper``.
+        """Return the active faults of this position's device of the kind ``device_kind``, such as ``hopper``.
 
         The faults of a device that serves all positions are returned only at the first position.
         """
@@ -189,12 +192,12 @@ class PlayerPosition:
             ended_fault = self._store_board_fault(report)
             if ended_fault is not None and ended_fault in self._list_faults_of_other_boards():
                 return
-        running_positions, number = self.machine.component(RunningPositions), self.machine.position.number
+        running_positions, own_number = self.machine.component(RunningPositions), self.machine.position.number
         doors_known_open = tuple(door for door in self.machine.open_doors if door not in doors_open_elsewhere)
         for event in iter_reported_events(
             report, self.devices.kind_by_device_name[report.device], doors_known_open
         ):
-            for running_position in iter_concerned_positions(running_positions, number, event):
+            for running_position in iter_concerned_positions(running_positions, own_number, event):
                 running_position.submit_event(event)
         if service_desk.is_open:  # its pages show what devices report
             self.process_change()
@@ -214,17 +217,17 @@ class PlayerPosition:
     def _store_board_fault(self, report: DeviceEvent) -> FaultCode | None:
         """Store a fault that this position's I/O board reports; return it if the report says that it has ended."""
         match report:
-            case DeviceFault(code=code, is_active=is_active):
+            case DeviceFault(code=fault_code, is_active=is_active):
                 pass
             case LineLost() | LineRestored():
-                code, is_active = FaultCode.COMMUNICATION, isinstance(report, LineLost)
+                fault_code, is_active = FaultCode.COMMUNICATION, isinstance(report, LineLost)
             case _:
                 return None
-        reported_faults = frozenset({code})
+        reported_faults = frozenset({fault_code})
         self._board_faults = (
             self._board_faults | reported_faults if is_active else self._board_faults - reported_faults
         )
-        return None if is_active else code
+        return None if is_active else fault_code
 
     def _list_faults_of_other_boards(self) -> frozenset[FaultCode]:
         """Return the active faults of the I/O boards of the other positions."""
@@ -281,13 +284,13 @@ class PlayerPosition:
             self._shown_play_id, self._outcome_sent_ns = message.play_id, self.machine.clock.monotonic_ns()
             self._schedule_game_end(self._compute_outcome_shown_timeout_seconds(message), message.play_id)
 
-    def _compute_outcome_shown_timeout_seconds(self, message: GameOutcome) -> float:
+    def _compute_outcome_shown_timeout_seconds(self, outcome: GameOutcome) -> float:
         """Return how long to wait for a screen to report that it has shown an outcome."""
         if self.server.player_screen_count:
             return _OUTCOME_SHOWN_SECONDS_MAX
         # After a restart the screen is about to return, and the player has yet to see how their game ended,
         # even if it is decided only now, by a wheel's number or by other seats.
-        is_resumed_game = message.is_resumed or message.play_id == self._play_id_at_start
+        is_resumed_game = outcome.is_resumed or outcome.play_id == self._play_id_at_start
         return _SCREEN_RECONNECT_SECONDS_MAX if is_resumed_game else self._read_minimum_game_seconds()
 
     def _end_shown_game(self, play_id: str | None) -> None:

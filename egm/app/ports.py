@@ -46,7 +46,10 @@ class DriverArguments:
     event_sink: EventSink
     ledgers: DeviceLedgers
     channel_values_cents: tuple[dict[int, int], ...]
-    """The value of each note or coin channel in minor units, by channel; empty if the cabinet file has none."""
+    """The driver's further argument: the value in minor units by note or coin channel.
+
+    The tuple is empty if the cabinet file gives no values.
+    """
     currencies: frozenset[str] = DOLLAR_CURRENCIES
     """The currencies that the device may accept, ISO 4217."""
 
@@ -164,8 +167,8 @@ def create_position_drivers(
 ) -> PositionDevices:
     """Create the drivers of a position's devices.
 
-    ``port_opener`` opens the ports. If it is not given, a simulated device is opened as its pseudo-terminal of the
-    bench. ``currency`` is the currency for which the devices must be programmed, ISO 4217.
+    ``port_opener`` opens the ports. By default, the port of a simulated device is its pseudo-terminal of the bench.
+    ``currency`` is the currency for which the devices must be programmed, ISO 4217.
     :class:`CabinetFile` has checked that a position has at most one device of each kind, and that all
     protocols are known.
     """
@@ -198,7 +201,9 @@ def create_position_drivers(
     return PositionDevices(drivers=tuple(drivers), kind_by_device_name=kind_by_device_name, **driver_by_field)
 
 
-def create_driver_without_machine(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:
+def create_driver_without_machine(
+    protocol: str, name: str, serial_line: SerialLine, event_sink: EventSink
+) -> Device:
     """Return a driver of ``protocol`` with in-memory ledgers, for use without a machine."""
     ledgers = DeviceLedgers(
         escrow_ledger=TransientEscrowLedger(),
@@ -206,4 +211,4 @@ def create_driver_without_machine(protocol: str, name: str, line: SerialLine, si
         payout_ledger=TransientPayoutLedger(),
         print_ledger=TransientPrintLedger(),
     )
-    return DRIVER_FACTORY_BY_PROTOCOL[protocol](DriverArguments(name, line, sink, ledgers, ()))
+    return DRIVER_FACTORY_BY_PROTOCOL[protocol](DriverArguments(name, serial_line, event_sink, ledgers, ()))

@@ -50,7 +50,8 @@ def iter_preflight_mistakes(
     if profile is None:
         yield from mistakes
         for i, game_table in enumerate(cabinet_file.games):
-            yield from _load_game_or_mistake(game_table.game, f"games[{i + 1}].game")[1]
+            _, game_mistakes = _load_game_or_mistake(game_table.game, f"games[{i + 1}].game")
+            yield from game_mistakes
         return
     yield from _iter_venue_data_mistakes(cabinet_file, profile)
     yield from _iter_position_mistakes(cabinet_file)
@@ -65,11 +66,13 @@ def iter_unknown_profile_and_game_mistakes(data: Mapping[str, object]) -> Iterat
     """
     profile = _get_table_or_empty(data.get("machine")).get("profile")
     if isinstance(profile, str):
-        yield from _load_profile_or_mistake(profile)[1]
+        _, profile_mistakes = _load_profile_or_mistake(profile)
+        yield from profile_mistakes
     game_tables = data.get("games")
     for i, game_table in enumerate(game_tables[:GAMES_MAX] if isinstance(game_tables, list) else ()):
         if isinstance(name := _get_table_or_empty(game_table).get("game"), str):
-            yield from _load_game_or_mistake(name, f"games[{i + 1}].game")[1]
+            _, game_mistakes = _load_game_or_mistake(name, f"games[{i + 1}].game")
+            yield from game_mistakes
 
 
 def _get_table_or_empty(data: object) -> Mapping[str, object]:
@@ -190,6 +193,7 @@ def _iter_game_mistakes(
 
     The result maps the id of each game that could be loaded, offered or not, to the names of its progressive levels.
     """
+    # A demonstration, in which all devices are simulated, needs no certificates.
     are_certificates_required = (
         bool(cabinet_file.hardware_port_descriptions) and profile.inventory.requires_certificates
     )

@@ -13,9 +13,9 @@ from egm.kernel.machine import PositionMachine
 
 #: The fault code while a player position has no screen.
 SCREEN_MISSING_FAULT: Final = "screen_missing"
-#: Seconds for which every position must have had a screen, before the time no longer counts as time without a screen.
-_PRESENT_SECONDS_UNTIL_READY: Final = 10.0
-#: Seconds for which every position must have had a screen, before the fault is cleared.
+#: Seconds for which every position must have had a screen before further time counts as time with a screen.
+_PRESENT_SECONDS_UNTIL_COUNTED: Final = 10.0
+#: Seconds for which every position must have had a screen before the fault is cleared.
 _PRESENT_SECONDS_UNTIL_CLEARED: Final = 60.0
 #: Seconds without a screen after which the fault is raised.
 _MISSING_SECONDS_UNTIL_FAULT: Final = 30.0
@@ -61,15 +61,15 @@ class ScreenWatch:
         elapsed_s, self._last_check_s = now_s - self._last_check_s, now_s
         if not all(self._list_screen_counts()):
             self._all_present_since_s = now_s
-        if now_s - self._all_present_since_s < _PRESENT_SECONDS_UNTIL_READY:
+        if now_s - self._all_present_since_s < _PRESENT_SECONDS_UNTIL_COUNTED:
             self._missing_s += elapsed_s
         else:
             self._missing_s = max(
                 0.0, self._missing_s - elapsed_s / _PRESENT_SECONDS_OFFSETTING_MISSING_SECOND
             )
-        is_screen_missing = SCREEN_MISSING_FAULT in self._machine.active_faults
-        if is_screen_missing and now_s - self._all_present_since_s >= _PRESENT_SECONDS_UNTIL_CLEARED:
+        is_fault_active = SCREEN_MISSING_FAULT in self._machine.active_faults
+        if is_fault_active and now_s - self._all_present_since_s >= _PRESENT_SECONDS_UNTIL_CLEARED:
             self._missing_s = 0.0
             self._submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=SCREEN_MISSING_FAULT)))
-        elif not is_screen_missing and self._missing_s >= _MISSING_SECONDS_UNTIL_FAULT:
+        elif not is_fault_active and self._missing_s >= _MISSING_SECONDS_UNTIL_FAULT:
             self._submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=SCREEN_MISSING_FAULT)))

@@ -53,10 +53,10 @@ async def retry_until_media_respond(
     of the two storage media may be missing; this is allowed once ``patience_s`` have passed. Any other error
     is raised.
     """
-    began_ns = clock.monotonic_ns()
+    start_ns = clock.monotonic_ns()
     while True:
         try:
-            await run_machine(clock.monotonic_ns() - began_ns >= patience_s * 1e9)
+            await run_machine(clock.monotonic_ns() - start_ns >= patience_s * 1e9)
         except (JournalUnwritable, TicketLedgerUnwritable) as error:
             code = "memory_full" if isinstance(error, MediumFull) else "memory_waits"
             with suppress(TimeoutError):
@@ -68,7 +68,7 @@ async def retry_until_media_respond(
 
 
 async def serve_tilt_screen(
-    folder: StateFolder,
+    state_folder: StateFolder,
     machine_table: MachineTable,
     clock: Clock,
     reason: str,
@@ -96,8 +96,8 @@ async def serve_tilt_screen(
         """Ignore a person's request or a screen's error: without its memory, the machine accepts none."""
 
     server = ScreenServer(
-        folder.screen_socket,
-        write_new_token(folder.screen_token),
+        state_folder.screen_socket,
+        write_new_token(state_folder.screen_token),
         build_greeting=lambda: (Hello(), snapshot),
         on_intent=ignore_input,
         on_peer_error=ignore_input,
@@ -134,9 +134,10 @@ def build_snapshot_without_memory(machine_table: MachineTable, profile: Profile,
 
 
 def read_system_fault(file: Path | None) -> tuple[str, str] | None:
-    """Return the (code, detail) of a fault that this computer reports in ``file``, or None if it is missing or empty.
+    """Return the (code, detail) of a fault that this computer reports in ``file``; None if it reports none.
 
-    The first line of the file is the fault's code, a space, and the detail.
+    The first line of the file is the fault's code, a space, and the detail. Without a fault, the file is missing or
+    empty.
     """
     with suppress(FileNotFoundError):
         if file is not None and (lines := file.read_text("utf-8").splitlines()):
@@ -146,7 +147,7 @@ def read_system_fault(file: Path | None) -> tuple[str, str] | None:
 
 
 async def wait_for_file_change(
-    folder: StateFolder,
+    state_folder: StateFolder,
     cabinet_path: Path,
     clock: Clock,
     reason: str,
@@ -160,7 +161,7 @@ async def wait_for_file_change(
     given, wait until that file is changed instead.
     """
     screen_task = asyncio.create_task(
-        serve_tilt_screen(folder, _read_machine_table(cabinet_path), clock, reason, tilt_code=tilt_code)
+        serve_tilt_screen(state_folder, _read_machine_table(cabinet_path), clock, reason, tilt_code=tilt_code)
     )
     watched_path = watched_file or cabinet_path
     try:
@@ -200,5 +201,5 @@ def _load_profile_or_generic(machine_table: MachineTable) -> Profile:
     """Return the jurisdiction profile that the machine's identity names, or the generic one if it cannot be loaded."""
     try:
         return load_profile(machine_table.profile)
-    except OperatorError:  # the fault that stopped the machine; its texts and money do not matter now
+    except OperatorError:  # the screen shows only the fault, for which the generic profile is enough
         return load_profile("generic")

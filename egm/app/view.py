@@ -42,7 +42,7 @@ from egm.play.events import (
 )
 from egm.play.installed_games import InstalledGame
 from egm.play.last_results import list_last_results
-from egm.play.records.games import find_last_game, find_open_game, is_win_cashed_out
+from egm.play.records.games import find_last_game, find_open_game, has_cashed_out_since_game
 from egm.play.records.tournament_round import find_open_round, read_playable_points
 from egm.play.selections import find_highest_stake_credits
 from egm.play.standing_bets import read_table_view
@@ -111,7 +111,7 @@ def build_snapshot(engine: StateMachineEngine[PositionMachine]) -> Snapshot:
         win_cents=0
         if last_game_record is None
         or last_win is None
-        or (not in_tournament and is_win_cashed_out(machine, last_game_record))
+        or (not in_tournament and has_cashed_out_since_game(machine, last_game_record))
         else last_win.win_cents,
         last_display=None
         if last_game_record is None or last_game_record.outcome is None

@@ -29,8 +29,8 @@ def allow_start_up_time() -> None:
     """Extend the interval of systemd's watchdog while the machine opens its memory.
 
     Until the process is reported as up, ``TimeoutStartSec`` applies. If it was reported before the memory is opened,
-    for example because the screen showed that a medium is missing, the watchdog's interval applies. That is too short
-    for a journal of many years or a slow computer. :func:`send_watchdog_heartbeats` restores it.
+    for example because the screen showed that a medium is missing, the watchdog's interval applies, which is too short
+    for a journal of many years or a slow computer. :func:`send_watchdog_heartbeats` restores the interval.
     """
     if _read_watchdog_interval_us():
         notify_systemd(f"{WATCHDOG_INTERVAL_PREFIX}{MACHINE_START_SECONDS_MAX * 1e6:.0f}")

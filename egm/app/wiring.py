@@ -38,11 +38,11 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
         case interface.PaperReturned(content=content, reason=reason):
             is_ticket = isinstance(content, interface.Barcode)
             yield Event(EventType.BILL_RETURNED, PaperNotAccepted(reason=reason.value, is_ticket=is_ticket))
-        # A refused coin is in the tray.
+            # Only for bills and tickets: a refused coin has already fallen into the tray.
         case interface.ItemRejected(reason=text) if device_kind == "bill_acceptor":
             yield Event(EventType.BILL_REJECTED, PaperNotAccepted(reason=text))
-        case interface.DeviceFault(code=code, is_active=active, detail=detail):
-            event_type = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED
+        case interface.DeviceFault(code=code, is_active=is_active, detail=detail):
+            event_type = EventType.FAULT_RAISED if is_active else EventType.FAULT_CLEARED
             yield Event(event_type, FaultChange(code=f"{device_kind}.{code.value}", detail=detail))
         case interface.LineLost(reason=reason):
             code = interface.FaultCode.COMMUNICATION
@@ -60,17 +60,17 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
                 yield Event(EventType.DOOR_OPENED, DoorChange(door=door, was_unobserved=True))
             for door in sorted(set(doors_known_open) - doors_open):
                 yield Event(EventType.DOOR_CLOSED, DoorChange(door=door, was_unobserved=True))
-        case interface.KeyTurned(key=key, is_on=is_on, was_unobserved=was_unobserved):
+        case interface.KeyTurned(key=key_switch, is_on=is_on, was_unobserved=was_unobserved):
             yield Event(
                 EventType.KEY_SWITCH_CHANGED,
-                KeySwitchChange(key=key, is_on=is_on, was_unobserved=was_unobserved),
+                KeySwitchChange(key=key_switch, is_on=is_on, was_unobserved=was_unobserved),
             )
-            if key in MENU_KEYS and not is_on:
+            if key_switch in MENU_KEYS and not is_on:
                 yield Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason="key"))
-            elif is_on and not was_unobserved and key in MENU_KEYS:
-                yield Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key))
+            elif is_on and not was_unobserved and key_switch in MENU_KEYS:
+                yield Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key_switch))
             elif is_on and not was_unobserved:
-                yield Event(EventType.KEY_TURNED, Authorisation(key=key))
+                yield Event(EventType.KEY_TURNED, Authorisation(key=key_switch))
         case interface.ButtonPressed(button=button) if button in _EVENT_BY_BUTTON:
             yield _EVENT_BY_BUTTON[button]
         case _:
@@ -80,7 +80,7 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
 def build_event_from_intent(intent: Intent, payloads: PayloadClasses) -> Event:
     """Return a person's request at the screen as an event.
 
-    If the request's value or options are not valid for the event, the event has none, and the state table
+    If the request's value or options are not valid for the event, the event has neither, and the state table
     refuses it.
     """
     event_type, values = EventType(intent.name), {"value": intent.value, "options": intent.options}

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 from egm.kernel.messages import BetChances, LongOdds
 from paytables import BetAnalysis
@@ -13,23 +13,33 @@ from paytables.odds import OddsLimits, list_awards, list_awards_to_disclose
 _PUSH_PRIZE_NAME: Final = "push"
 
 
+class _RareAward(NamedTuple):
+    """An award with long odds: its name, where it is won, and in how many games it is won once."""
+
+    name: str
+    stage_or_spot: str
+    one_in: int
+
+
 def list_long_odds(bets: Sequence[BetAnalysis], limits: OddsLimits) -> tuple[LongOdds, ...]:
     """Return the awards with odds longer than ``limits``, which must be displayed, rarest first.
 
     An award with the same odds in several ways to bet is listed once, with their costs in credits. ``bets``
     must be analysed with their prizes. The odds are exact, rounded to whole games.
     """
-    costs_by_award: dict[tuple[str, str, int], list[int]] = {}
+    costs_by_award: dict[_RareAward, list[int]] = {}
     for bet in bets:
         for award in list_awards_to_disclose(list_awards(bet), limits):
-            costs_by_award.setdefault((award.name, award.stage_or_spot, award.one_in), []).append(
-                bet.cost_credits
-            )
+            rare_award = _RareAward(award.name, award.stage_or_spot, award.one_in)
+            costs_by_award.setdefault(rare_award, []).append(bet.cost_credits)
     return tuple(
-        LongOdds(name=name, stage=stage, one_in=one_in, bets=tuple(sorted(set(costs))))
-        for (name, stage, one_in), costs in sorted(
-            costs_by_award.items(), key=lambda row: (-row[0][2], row[0])
+        LongOdds(
+            name=rare_award.name,
+            stage=rare_award.stage_or_spot,
+            one_in=rare_award.one_in,
+            bets=tuple(sorted(set(costs_by_award[rare_award]))),
         )
+        for rare_award in sorted(costs_by_award, key=lambda rare_award: (-rare_award.one_in, rare_award))
     )
 
 
@@ -45,7 +55,7 @@ def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[BetChances, ...]:
         top_awards = [award for award in list_awards(bet) if award.is_top]
         if not top_awards:
             continue
-        top_award = top_awards[-1]  # the most likely stage
+        top_award = top_awards[-1]  # in the stage where it is most likely
         top_rate = sum((award.rate for award in top_awards if award.name == top_award.name), Fraction(0))
         # for Keno: the number of spots, without stake and bought options
         bet_name = bet.bet.partition(" at ")[0]

@@ -25,7 +25,7 @@ from paytables import Game, PaytableError, game_from_text
 
 #: Upper limit of a definition's text; a longer one is damaged.
 _DEFINITION_TEXT_BYTES_MAX: Final = 4_000_000
-#: Games of stored definitions that are cached.
+#: Number of stored definitions whose games are cached.
 _CACHED_GAMES_MAX: Final = 16
 
 
@@ -33,8 +33,8 @@ class GameDefectiveError(LocalError):
     """Raised if a recorded game cannot be completed as recorded."""
 
 
-def build_definition_state(machine: PositionMachine, game: Game) -> dict[str, str]:
-    """Return the machine state that stores a game's definition; empty if it is stored already."""
+def build_definition_change(machine: PositionMachine, game: Game) -> dict[str, str]:
+    """Return the state change that stores a game's definition; empty if it is stored already."""
     key = f"{PlayKey.GAME_DEFINITION}{game.digest}"
     if machine.journal.state(key) is not None:
         return {}

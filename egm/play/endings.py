@@ -86,7 +86,7 @@ def end_game(machine: PositionMachine, _: Event) -> None:
     machine.component(GameInProgress).stepped_game = None
 
 
-def end_game_by_hand(machine: PositionMachine, _: Event) -> None:
+def end_game_with_handpay(machine: PositionMachine, _: Event) -> None:
     """Close the open game with its whole win reserved for a hand-pay (NZ 1.16.6; Monaco art. 19.4)."""
     game_record = require_open_game(machine)
     won_cents = game_record.win_cents

@@ -425,7 +425,7 @@ class SessionEnded:
     minutes: Count
     """The length of the session, in minutes."""
     spent_cents: int
-    """The net cost of the session, wagers minus wins, in minor units."""
+    """The net spending of the session, wagers minus wins, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -433,7 +433,7 @@ class LimitSet:
     """A player set a limit for themselves."""
 
     limited_quantity: Literal["minutes", "cents"] = field(metadata=stored_as("of"))
-    """What is limited: time or net cost."""
+    """What is limited: time or net spending."""
     limit_value: Count = field(metadata=stored_as("value"))
     """The limit, in minutes or in minor units; 0 removes it."""
 

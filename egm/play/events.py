@@ -75,7 +75,7 @@ class ChoiceRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitOptions:
-    """The quantities that a player's own limit can restrict: time, or the net cost."""
+    """The quantities that a player's own limit can restrict: time or net spending."""
 
     quantity: Literal["minutes", "cents"] | None = field(default=None, metadata=stored_as("of"))
 

@@ -115,5 +115,5 @@ def _list_step_animation_cues(
 
 
 def _encode_settlements(settlements: tuple[Settlement, ...]) -> tuple[dict[str, JSON], ...]:
-    """Return the settled bets as JSON, without prizes that have no stake of their own, such as those of reels."""
+    """Return the settled bets as JSON; prizes without a separate stake, such as on reels, are left out."""
     return tuple(settlement.to_json() for settlement in settlements if settlement.staked_credits)

@@ -108,7 +108,7 @@ def admit_games(
     of a game, for profiles that limit them. Before each game is checked, ``report_progress`` is called with its
     number (from 1) and its id. ``has_wheel``: whether the cabinet has a real roulette wheel.
     """
-    installed_games: dict[str, InstalledGame] = {}
+    installed_game_by_id: dict[str, InstalledGame] = {}
     refused_games: list[RefusedGame] = []
     for number, game_table in enumerate(game_tables, 1):
         report_progress(number, game_table.game)
@@ -119,15 +119,15 @@ def admit_games(
         except (PaytableError, OperatorError) as error:
             refused_games.append(RefusedGame(game_table.game, str(error)))
             continue
-        if installed_game.game.id in installed_games:
+        if installed_game.game.id in installed_game_by_id:
             refused_games.append(
                 RefusedGame(
                     game_table.game, f"another game with the id {installed_game.game.id!r} is installed"
                 )
             )
             continue
-        installed_games[installed_game.game.id] = installed_game
-    return installed_games, tuple(refused_games)
+        installed_game_by_id[installed_game.game.id] = installed_game
+    return installed_game_by_id, tuple(refused_games)
 
 
 def _examine_game(
@@ -175,12 +175,14 @@ def _examine_game(
     denominations_cents = _list_allowed_denominations(game, game_table, profile, compute_prizes)
     pools = create_pools(game, denominations_cents, level_tables)
     _check_prize_limit(pools, profile)
-    offered_cents = tuple(cents for cents in denominations_cents if list_available_bets(pools, game, cents))
-    if not offered_cents:
+    offered_denominations = tuple(
+        cents for cents in denominations_cents if list_available_bets(pools, game, cents)
+    )
+    if not offered_denominations:
         raise OperatorError(f"{game.id}: the cabinet file names no controller level for any of its stakes")
     return InstalledGame(
         game,
-        offered_cents,
+        offered_denominations,
         lowest_return,
         pools,
         list_long_odds(bets, profile.awards.odds_limits),
@@ -282,33 +284,35 @@ def _list_allowed_denominations(
 ) -> tuple[int, ...]:
     """Return the denominations of the cabinet file that the profile allows.
 
-    Raises OperatorError if none are left, if the definition lacks one of them, or if the profile limits prizes and the
-    game's largest prize has no exact figure.
+    Raises OperatorError if none are left, if the definition lacks a denomination that the cabinet file names, or if the
+    profile limits prizes and the game's largest prize has no exact figure.
     """
-    requested_cents = game_table.denominations_cents or game.denominations_cents
-    unknown_cents = sorted(set(requested_cents) - set(game.denominations_cents))
-    if unknown_cents:
+    requested_denominations = game_table.denominations_cents or game.denominations_cents
+    unknown_denominations = sorted(set(requested_denominations) - set(game.denominations_cents))
+    if unknown_denominations:
         raise OperatorError(
-            f"{game.id}: the definition does not offer denominations {unknown_cents} (minor units)"
+            f"{game.id}: the definition does not offer denominations {unknown_denominations} (minor units)"
         )
     rules = profile.play
-    offered_cents = [
+    offered_denominations = [
         cents
-        for cents in sorted(requested_cents)
+        for cents in sorted(requested_denominations)
         if not rules.denomination_max_cents or cents <= rules.denomination_max_cents
     ]
     lowest_cost = min(map(game.compute_round_cost, game.bet_options))
-    offered_cents = [cents for cents in offered_cents if lowest_cost * cents <= rules.bet_max_cents]
-    if not offered_cents:
+    offered_denominations = [
+        cents for cents in offered_denominations if lowest_cost * cents <= rules.bet_max_cents
+    ]
+    if not offered_denominations:
         raise OperatorError(
-            f"{game.id}: its smallest bet, {lowest_cost} credits at {sorted(requested_cents)} minor units, "
+            f"{game.id}: its smallest bet, {lowest_cost} credits at {sorted(requested_denominations)} minor units, "
             f"is over the limits of the profile {profile.id}"
         )
     win_max_cents = rules.win_max_cents
     if win_max_cents is None:
-        return tuple(offered_cents)
-    largest_wins_cents: dict[int, int] = {}
-    for cents in offered_cents:
+        return tuple(offered_denominations)
+    largest_win_cents_by_denomination: dict[int, int] = {}
+    for cents in offered_denominations:
         largest_win_cents = compute_largest_win_cents(game, cents, rules.bet_max_cents, compute_prizes(game))
         if largest_win_cents is None:
             raise OperatorError(
@@ -316,15 +320,18 @@ def _list_allowed_denominations(
             )
         if game.rules.list_spots():  # at a table, each wager is checked separately before it is accepted
             largest_win_cents = min(win * cents for win, _ in compute_prizes(game) if win is not None)
-        largest_wins_cents[cents] = largest_win_cents
-    allowed_cents = tuple(cents for cents in offered_cents if largest_wins_cents[cents] <= win_max_cents)
-    if not allowed_cents:
+        largest_win_cents_by_denomination[cents] = largest_win_cents
+    allowed_denominations = tuple(
+        cents for cents in offered_denominations if largest_win_cents_by_denomination[cents] <= win_max_cents
+    )
+    if not allowed_denominations:
         raise OperatorError(
-            f"{game.id}: it can win {_format_money(largest_wins_cents[offered_cents[0]], profile)} in one game at "
-            f"{_format_money(offered_cents[0], profile)} a credit; "
+            f"{game.id}: it can win "
+            f"{_format_money(largest_win_cents_by_denomination[offered_denominations[0]], profile)} in one game at "
+            f"{_format_money(offered_denominations[0], profile)} a credit; "
             f"the profile {profile.id} allows {_format_money(win_max_cents, profile)}"
         )
-    return allowed_cents
+    return allowed_denominations
 
 
 def update_cabinet_file_fault(machine: PositionMachine, reason: str) -> None:

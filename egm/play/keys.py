@@ -17,14 +17,14 @@ class PlayKey(StorageKey):
     SESSION = "session", ClearAction.KEEP, KeyOwner.POSITION
     """The counts of the player's session, for player protection."""
     REMINDER = "reminder", ClearAction.KEEP, KeyOwner.POSITION
-    """The player-protection reminder that is on display."""
+    """The active player-protection reminder."""
     OWN_LIMITS = "limits", ClearAction.KEEP, KeyOwner.POSITION
     """The player's own limits."""
     GAME_DEFINITION = "definition:", ClearAction.KEEP, KeyOwner.MACHINE
     """Prefix; one key per game definition played here, by digest, which stores it (:mod:`egm.play.definitions`)."""
     RESIDUAL_CREDIT_TERMS = "residual_terms", ClearAction.TRANSIENT, KeyOwner.POSITION
-    """The rules for residual credit at this player position "
-    "(:class:`egm.play.records.residual_terms.ResidualTerms`)."""
+    """The rules for residual credit at this player position
+    (:class:`egm.play.records.residual_terms.ResidualTerms`)."""
     PAID_PLAYING_TIME = "time_charge", ClearAction.KEEP, KeyOwner.POSITION
     """The table at which the player has paid for time, and the end of that time."""
     LARGEST_PRIZES = "examined:", ClearAction.TRANSIENT, KeyOwner.MACHINE

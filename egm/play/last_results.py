@@ -17,7 +17,7 @@ from meters.recall import PLAY_END_KINDS, PLAY_START_KINDS
 
 #: Number of results shown per table.
 LAST_RESULTS_MAX: Final = 200
-#: Number of journal entries searched for results after a start.
+#: The most journal entries that one search for new results reads.
 ENTRIES_READ_MAX: Final = 1_000
 
 
@@ -44,7 +44,7 @@ class LastResults:
     results_by_digest: dict[str, tuple[TableResult, ...]] = field(default_factory=dict)
     last_sequence_read: int = 0
     """The sequence number of the last journal entry read."""
-    started_games: dict[str, StartedGame] = field(default_factory=dict)
+    started_game_by_play_id: dict[str, StartedGame] = field(default_factory=dict)
     """Games whose end has not been read yet, by play id."""
 
 
@@ -78,14 +78,16 @@ def _read_entry(results: LastResults, entry: StoredEntry) -> None:
         if game_record.end_entry_kind:  # it had ended before the memory clear that carried it over
             return
         display = {} if game_record.outcome is None else game_record.outcome.display
-        results.started_games[game_record.play_id] = StartedGame(game_record, display)
+        results.started_game_by_play_id[game_record.play_id] = StartedGame(game_record, display)
     elif entry.kind == GAME_CHOICE_KIND:
         choice = from_json(GameChoice, entry.record, location)
-        if choice.play_id in results.started_games and choice.outcome is not None:
-            started_game = results.started_games[choice.play_id]
-            results.started_games[choice.play_id] = started_game._replace(display=choice.outcome.display)
+        if choice.play_id in results.started_game_by_play_id and choice.outcome is not None:
+            started_game = results.started_game_by_play_id[choice.play_id]
+            results.started_game_by_play_id[choice.play_id] = started_game._replace(
+                display=choice.outcome.display
+            )
     elif isinstance(entry.record, Mapping):
-        ended_game = results.started_games.pop(str(entry.record.get("play_id")), None)
+        ended_game = results.started_game_by_play_id.pop(str(entry.record.get("play_id")), None)
         if ended_game is not None and "result" in ended_game.display:
             _add_result(results, ended_game)
 

@@ -1,8 +1,8 @@
 """Player protection: reminders of time and money, limits, and the pause at a limit, as the profile requires.
 
 A session starts with the first wager and ends when the credits have been zero for the time that the profile
-states. Its cost is counted in the transactions of its games, so that it is exact after a restart. Its duration
-is elapsed time while the power is on, and time of day while it is off
+states. The net spending (wagers minus wins) is counted in the transactions of the session's games, so that it is
+exact after a restart. The session's duration is elapsed time while the power is on, and time of day while it is off
 (:meth:`egm.kernel.timekeeping.Timekeeper.read_steady_time`): a change of the clock neither ends a pause nor
 reaches a limit.
 
@@ -37,7 +37,7 @@ from egm.play.keys import PlayKey
 from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
 from egm.play.records.tables import list_tables_with_standing_bets
 
-#: Upper bounds of the player's own limits by their unit: one week, and 10**12 minor units.
+#: Upper bounds of the player's own limits, by quantity: one week, and 10**12 minor units.
 _OWN_LIMIT_MAX_BY_QUANTITY: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
 #: Kinds of reminder that pause play.
 PAUSING_REMINDER_KINDS: Final = frozenset({"time_limit", "spend_limit"})
@@ -104,14 +104,14 @@ def find_next_reminder_time(machine: PositionMachine) -> datetime | None:
 
 
 class _SessionLimits(NamedTuple):
-    """The session's limits of time in minutes and of net cost in minor units; None: no such limit."""
+    """The session's limits of time in minutes and of net spending in minor units; None: no such limit."""
 
     minutes_max: int | None
     spending_max_cents: int | None
 
 
 def _find_session_limits(machine: PositionMachine) -> _SessionLimits:
-    """Return the session's limits of time and of net cost.
+    """Return the session's limits of time and of net spending.
 
     Each is the lower of the profile's limit and the player's own.
     """
@@ -154,7 +154,7 @@ def _count_time_reminders_due(machine: PositionMachine, session_minutes: int) ->
 
 
 def find_due_reminder(machine: PositionMachine) -> ReminderKind | None:
-    """Return the most urgent kind of reminder that is due now; None if none is due or one is on display already."""
+    """Return the most urgent kind of reminder that is due now; None if none is due or one is active already."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None or machine.memory.get(PlayKey.REMINDER) is not None:
         return None
@@ -162,7 +162,7 @@ def find_due_reminder(machine: PositionMachine) -> ReminderKind | None:
     limit_minutes, limit_cents = _find_session_limits(machine)
     spend_interval_cents = machine.profile.protection.reminder_spending_cents
     next_reminder_minute = _find_next_reminder_minute(machine, session)
-    kinds: tuple[tuple[ReminderKind, bool], ...] = (
+    kinds_most_urgent_first: tuple[tuple[ReminderKind, bool], ...] = (
         ("time_limit", limit_minutes is not None and minutes >= limit_minutes),
         ("spend_limit", limit_cents is not None and spent_cents >= limit_cents),
         ("time", next_reminder_minute is not None and minutes >= next_reminder_minute),
@@ -172,7 +172,7 @@ def find_due_reminder(machine: PositionMachine) -> ReminderKind | None:
             and spent_cents // spend_interval_cents > session.spend_reminder_count,
         ),
     )
-    return next((kind for kind, is_due in kinds if is_due), None)
+    return next((kind for kind, is_due in kinds_most_urgent_first if is_due), None)
 
 
 def play_is_paused(machine: PositionMachine) -> bool:
@@ -252,7 +252,7 @@ def requested_limit_is_allowed(machine: PositionMachine, event: Event) -> bool:
 def show_reminder(machine: PositionMachine, _: Event) -> None:
     """Show the player the reminder that is due.
 
-    It stays on display, also after a restart, until the player dismisses it, its pause is over or the session ends.
+    It stays active, also after a restart, until the player dismisses it, its pause is over or the session ends.
     The time and spend reminders that are due now all count as shown.
     """
     kind, session = find_due_reminder(machine), machine.memory.require(SessionRecord, PlayKey.SESSION)
@@ -330,7 +330,7 @@ def end_session(machine: PositionMachine, _: Event) -> None:
 
 
 def set_own_limit(machine: PositionMachine, event: Event) -> None:
-    """Store the limit of time or cost that the player has set for themselves."""
+    """Store the limit of time or net spending that the player has set for themselves."""
     own_limits, request = _read_own_limits(machine), event.read_payload(LimitRequest)
     limit, quantity = request.limit, request.options.quantity
     if quantity is None or limit is None:

@@ -10,14 +10,14 @@ from paytables import AnalysisDepth, Game, analyse
 
 #: A function that returns, for each way to bet on a game, its largest win and its cost in credits.
 #:
-#: There is no win (None) if no exact figure can be computed.
+#: The win is None if no exact figure can be computed.
 ComputeLargestPrizes = Callable[[Game], tuple[tuple[int | None, int], ...]]
 
 
 def compute_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
     """Compute, in some seconds, the largest prize of each way to bet on a game.
 
-    A result has the prize in credits (None: no exact figure) and the cost of the bet in credits.
+    Each result is the prize in credits (None: no exact figure) and the cost of the bet in credits.
     """
     return tuple((bet.max_win_credits, bet.cost_credits) for bet in analyse(game, AnalysisDepth.HIGHEST).bets)
 

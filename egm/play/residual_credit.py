@@ -80,8 +80,8 @@ def play_residual_credit(machine: PositionMachine, _: Event) -> None:
     machine.journal.check()  # do not play on a journal that has just gone bad
     amount_cents, prize_cents = machine.credit_cents, build_residual_terms(machine).smallest_useful_cents
     try:
-        with machine.random_service.step() as step:
-            drawn_number = step.below(prize_cents, RESIDUAL_DRAW_PURPOSE)
+        with machine.random_service.step() as generator_step:
+            drawn_number = generator_step.below(prize_cents, RESIDUAL_DRAW_PURPOSE)
     except RngError as error:
         raise EventReplacement(Event(EventType.GENERATOR_FAILED, FailureDetail(detail=str(error)))) from error
     won_cents = prize_cents if drawn_number < amount_cents else 0

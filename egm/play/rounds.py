@@ -1,8 +1,8 @@
 """Start and continuation of a game: each step is decided and recorded before it is shown, and never decided twice.
 
 ``start_game`` draws every number of the first step, evaluates the step, and records wager, draws and outcome in
-one transaction; only then is the screen updated. An answer of the player is handled in the same way: what it
-adds to the stake, the choice, and the numbers drawn for it are one transaction, so that no stake is recorded
+one transaction; only then is the screen updated. An answer of the player is handled in the same way: the choice,
+the amount that it adds to the stake, and the numbers drawn for it are one transaction, so that no stake is recorded
 without its card. The end of a game is in :mod:`egm.play.endings`. Until then the game is stored under
 :attr:`PlayKey.GAME`, and a restart replays it from its recorded draws with the same result
 (:mod:`egm.play.resuming`).
@@ -19,7 +19,7 @@ from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.play import player_protection
-from egm.play.definitions import GameDefectiveError, build_definition_state, find_definition
+from egm.play.definitions import GameDefectiveError, build_definition_change, find_definition
 from egm.play.entries import GAME_CHOICE, GAME_START
 from egm.play.events import ChoiceRequest
 from egm.play.game_messages import find_pending_decision, send_screen_update
@@ -91,11 +91,11 @@ def choice_can_be_processed(machine: PositionMachine, event: Event) -> bool:
     No generator is needed for a real wheel's number, for a step that another seat has recorded, and for an answer that
     draws no number.
     """
-    choice = event.read_payload(ChoiceRequest)
-    if choice.wheel_counter is not None or is_answer_already_recorded(machine, event):
+    answer = event.read_payload(ChoiceRequest)
+    if answer.wheel_counter is not None or is_answer_already_recorded(machine, event):
         return True
     return generator_is_in_service(machine) or any(
-        choice.choice == option for option, _ in _list_available_answers_without_draw(machine)
+        answer.choice == option for option, _ in _list_available_answers_without_draw(machine)
     )
 
 
@@ -126,8 +126,8 @@ def _list_available_answers_without_draw(machine: PositionMachine) -> list[tuple
 def answer_is_not_overdue(machine: PositionMachine, event: Event) -> bool:
     """Return whether the player's answer is in time.
 
-    It is not if the table gave the last answer for them, and no further decision of theirs is pending. Other
-    seats and a real wheel have no such time limit here.
+    The answer is late if the table gave the last answer for the player, and no further decision of theirs is
+    pending. Other seats and a real wheel have no such time limit here.
     """
     game_record = find_open_game(machine)
     is_overdue = (
@@ -155,7 +155,7 @@ def answered_decision_is_pending(machine: PositionMachine, event: Event) -> bool
 
 @refusal_code("turn_is_yours")
 def no_other_seat_is_asked(machine: PositionMachine, event: Event) -> bool:
-    """Return whether this position's player may answer now: the pending decision is not that of another seat.
+    """Return whether this position's player may answer now: the pending decision is not another seat's.
 
     True if no decision of a player is pending, or if the answer comes from a real wheel or another seat.
     """
@@ -167,8 +167,8 @@ def no_other_seat_is_asked(machine: PositionMachine, event: Event) -> bool:
 
 def _is_answered_by_player(event: Event) -> bool:
     """Return whether the event is an answer of the player, not of a real wheel or of another seat."""
-    choice = event.read_payload(ChoiceRequest)
-    return choice.wheel_counter is None and choice.answering_seat is None
+    answer = event.read_payload(ChoiceRequest)
+    return answer.wheel_counter is None and answer.answering_seat is None
 
 
 def _has_pending_decision(machine: PositionMachine) -> bool:
@@ -185,10 +185,10 @@ def choice_is_offered(machine: PositionMachine, event: Event) -> bool:
     """
     stepped_game: SteppedGame | UnreplayableGame | None = machine.component(GameInProgress).stepped_game
     decision = stepped_game.decision if stepped_game is not None else None
-    choice = event.read_payload(ChoiceRequest)
-    if decision is None or (decision.kind == WHEEL_DECISION_KIND) != (choice.wheel_counter is not None):
+    answer = event.read_payload(ChoiceRequest)
+    if decision is None or (decision.kind == WHEEL_DECISION_KIND) != (answer.wheel_counter is not None):
         return False
-    return choice.choice in decision.options and can_answer_decision(machine, decision, event)
+    return answer.choice in decision.options and can_answer_decision(machine, decision, event)
 
 
 def is_waiting_for_wheel(machine: PositionMachine) -> bool:
@@ -262,7 +262,7 @@ def start_game(machine: PositionMachine, _: Event) -> None:
         dims=game_record.meter_dimensions,
         state={
             PlayKey.GAME: GamePointer(play_id=play_id),
-            **build_definition_state(machine, game),
+            **build_definition_change(machine, game),
             **build_shared_state_change(machine, game.rules, game_record),
             **game_levels.build_step_state(machine, game_record, progressive_round),
             **player_protection.build_session_change(machine, wagered_cents=bet.bet_cents),
@@ -359,7 +359,7 @@ class _UnavailableGenerator:
 def _open_step_generator(machine: PositionMachine) -> AbstractContextManager[Any]:
     """Return the generator for the next step, as a context manager.
 
-    While the generator is out of service, it is a substitute that raises an error on any draw.
+    While the generator is out of service, return a substitute that raises an error on any draw.
     """
     is_in_service = generator_is_in_service(machine)
     return (
@@ -379,20 +379,20 @@ def play_step(
     """Perform the next step of the game, and return its record with the numbers drawn.
 
     ``recorded_step`` is the same step if another seat of the round has recorded it; its numbers are then used.
-    In a game's first step, the wager feeds its progressive levels and mystery prizes are drawn; in its last,
-    the hits of the levels are recorded. If the generator fails before anything is recorded, a GENERATOR_FAILED
-    event replaces the present one.
+    In a game's first step, the wager's contributions to progressive levels are made and mystery prizes are drawn; in
+    its last, the hits of the levels are recorded. If the generator fails before anything is recorded, a
+    GENERATOR_FAILED event replaces the present one.
     """
     try:
-        with _open_step_generator(machine) as step:
+        with _open_step_generator(machine) as generator_step:
             if recorded_step is None:
-                stepped_game.advance(step, None if choice is None else Choice(choice))
-                draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)
+                stepped_game.advance(generator_step, None if choice is None else Choice(choice))
+                draws = tuple((draw.bound, draw.value, draw.purpose) for draw in generator_step.draws)
                 recorded_step = RecordedStep(choice=choice, draws=draws)
             else:
                 _play_recorded_step(stepped_game, recorded_step)
             if choice is None:
-                progressive_round.contribute_and_draw_mysteries(step)
+                progressive_round.contribute_and_draw_mysteries(generator_step)
             if stepped_game.outcome is not None:
                 progressive_round.record_outcome_hits(stepped_game.outcome.progressives)
             return recorded_step

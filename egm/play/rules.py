@@ -20,7 +20,7 @@ from egm.kernel.states import (
 from egm.money.cash_out_remainder import build_automatic_cash_out_event
 from egm.money.host_restrictions import game_is_enabled
 from egm.money.pay_out import automatic_payout_is_possible
-from egm.play.endings import end_game, end_game_by_hand, outcome_is_of_open_game, win_is_paid_by_hand
+from egm.play.endings import end_game, end_game_with_handpay, outcome_is_of_open_game, win_is_paid_by_hand
 from egm.play.forms import PLAY_FORMS
 from egm.play.machine_check import record_machine_check
 from egm.play.mystery_prizes import (
@@ -173,7 +173,7 @@ PLAY_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
         EventType.OUTCOME_SHOWN,
         STATES_SHOWING_OUTCOME,
         (outcome_is_of_open_game, no_claim_or_mystery_is_pending, win_is_paid_by_hand),
-        (end_game_by_hand,),
+        (end_game_with_handpay,),
         State.HANDPAY,
     ),
     Rule(

@@ -41,10 +41,10 @@ def forfeiting_game_is_permitted(machine: PositionMachine, event: Event) -> bool
 
 @refusal_code("game_may_be_forfeit")
 def open_game_has_neither_outcome_nor_win(machine: PositionMachine, _: Event) -> bool:
-    """Return whether staff may declare the open game, which has no outcome, void because the player disrupted it.
+    """Return whether staff may declare the open game void because the player disrupted it.
 
-    That is refused if other players play for its stake and, unless the game cannot be replayed, if it has already
-    won or its next step is recorded.
+    They may not if the game has an outcome, or if other players play for its stake. If the game can be replayed, they
+    also may not if it has already won or its next step is recorded.
     """
     return _can_declare_void(machine, VoidReason.DISRUPTED)
 
@@ -147,8 +147,10 @@ def void_game(
     game_record = find_open_game(machine)
     if game_record is None:
         return
-    decided_bets = list_settled_bets_of_open_game(try_replay_game(machine, game_record))
-    undecided_transfers, settling_transfers = _build_settling_transfers(machine, game_record, decided_bets)
+    settled_bets = list_settled_bets_of_open_game(try_replay_game(machine, game_record))
+    undecided_transfers, settling_transfers = _build_refund_and_settling_transfers(
+        machine, game_record, settled_bets
+    )
     refund_transfers = undecided_transfers if is_refunded else ()
     refund_cents = sum(transfer.amount_cents for transfer in refund_transfers)
     settled_cents = sum(transfer.amount_cents for transfer in settling_transfers)
@@ -164,7 +166,7 @@ def void_game(
             play_id=game_record.play_id,
             refund_cents=refund_cents,
             void_reason=void_reason,
-            settlements=tuple(settlement.to_json() for settlement in decided_bets),
+            settlements=tuple(settlement.to_json() for settlement in settled_bets),
             recorded_outcome=outcome,
             **details,
         ),
@@ -180,19 +182,19 @@ def void_game(
     machine.component(GameInProgress).stepped_game = None
 
 
-def _build_settling_transfers(
-    machine: PositionMachine, game_record: GameRecord, decided_bets: tuple[Settlement, ...]
+def _build_refund_and_settling_transfers(
+    machine: PositionMachine, game_record: GameRecord, settled_bets: tuple[Settlement, ...]
 ) -> tuple[tuple[Transfer, ...], tuple[Transfer, ...]]:
-    """Return two groups of transfers for a void game: the refund of undecided stakes, and the pay of settled bets."""
+    """Return two groups of transfers for a void game: the refund of undecided stakes, and the pays of settled bets."""
     unit_cents, stakes = game_record.denomination_cents, list_stakes(machine, game_record)
-    decided_cents = sum(settlement.staked_credits for settlement in decided_bets) * unit_cents
+    settled_stakes_cents = sum(settlement.staked_credits for settlement in settled_bets) * unit_cents
     push_cents = (
-        sum(settlement.credits for settlement in decided_bets if settlement.is_stake_returned) * unit_cents
+        sum(settlement.credits for settlement in settled_bets if settlement.is_stake_returned) * unit_cents
     )
     staked_cents = sum(cents for _, cents in stakes)
-    amounts_cents = (decided_cents - push_cents, push_cents, staked_cents - decided_cents)
+    amounts_cents = (settled_stakes_cents - push_cents, push_cents, staked_cents - settled_stakes_cents)
     _, pushed_stakes, undecided_stakes = divide_stakes_by_account(stakes, amounts_cents, machine.position)
-    win_cents = sum(settlement.credits for settlement in decided_bets) * unit_cents - push_cents
+    win_cents = sum(settlement.credits for settlement in settled_bets) * unit_cents - push_cents
     credit_account = machine.name_credit_account(CreditKind.CASHABLE)
     return (
         tuple(Transfer("house:refund_defect", account, cents) for account, cents in undecided_stakes),

@@ -21,7 +21,7 @@ def bet_is_offered(machine: PositionMachine, event: Event) -> bool:
     if credits_ is None:
         return False
     if credits_ == 0 and options == {"bets": {}} and _is_table_selected(machine):
-        return True  # all chips were removed from the layout: there is no bet, and nothing can be played
+        return True  # all chips were removed from the felt: there is no bet, and nothing can be played
     bet = find_accepted_bet(machine, replace(machine.selection, bet_credits=credits_, options=options))
     return bet is not None and is_within_profile_limits(machine, bet)
 
@@ -34,8 +34,8 @@ def game_is_offered(machine: PositionMachine, event: Event) -> bool:
 
 def denomination_is_offered(machine: PositionMachine, event: Event) -> bool:
     """Return whether this cabinet offers the selected game at the requested denomination."""
-    offered_cents = machine.denominations_cents.get(machine.selection.game_id, ())
-    return event.read_payload(DenominationRequest).denomination_cents in offered_cents
+    offered_denominations = machine.denominations_cents.get(machine.selection.game_id, ())
+    return event.read_payload(DenominationRequest).denomination_cents in offered_denominations
 
 
 def language_is_offered(machine: PositionMachine, event: Event) -> bool:
@@ -121,14 +121,21 @@ def clear_bet(machine: PositionMachine) -> None:
 def select_game(machine: PositionMachine, event: Event) -> None:
     """Select the game that the player requests, with its smallest bet, or at a table without any bet.
 
-    The denomination stays the same if the game offers it; otherwise the game's first one is selected. If the
+    The denomination stays the same if the game offers it; otherwise the game's first denomination is selected. If the
     game's table has standing bets, their denomination is selected. A changed denomination is shown as a notice.
     """
     game_id = event.read_payload(GameRequest).game_id
-    offered_cents, previous_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents
-    denomination_cents = previous_cents if previous_cents in offered_cents else offered_cents[0]
+    offered_denominations, previous_denomination_cents = (
+        machine.denominations_cents[game_id],
+        machine.selection.denomination_cents,
+    )
+    denomination_cents = (
+        previous_denomination_cents
+        if previous_denomination_cents in offered_denominations
+        else offered_denominations[0]
+    )
     standing_denomination_cents = _find_standing_denomination(machine, game_id)
-    if standing_denomination_cents in offered_cents:
+    if standing_denomination_cents in offered_denominations:
         denomination_cents = standing_denomination_cents
     machine.store_selection(
         Selection(
@@ -138,7 +145,7 @@ def select_game(machine: PositionMachine, event: Event) -> None:
             language=machine.selection.language,
         )
     )
-    if denomination_cents != previous_cents:
+    if denomination_cents != previous_denomination_cents:
         machine.notice = Notice(code="denomination_changed", values={"amount_cents": denomination_cents})
 
 

@@ -24,7 +24,7 @@ from egm.play.standing_bets import (
 from egm.staff.form import build_form_rule
 
 #: The rules, in the order in which they are tried.
-_TABLE_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
+_STANDING_BET_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     Rule(
         EventType.CASH_OUT,
         single_state(State.OUT_OF_SERVICE),
@@ -66,5 +66,5 @@ TABLES_FEATURE: Final = Feature(
     name="tables",
     storage_keys=TableKey,
     value_types={TableKey.TABLE_STATE: TableRecord, TableKey.SHARED_STATE: SharedTableState},
-    rules=_TABLE_RULES,
+    rules=_STANDING_BET_RULES,
 )

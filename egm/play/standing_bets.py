@@ -7,7 +7,7 @@ pause of play, all bets are returned. Nothing is drawn here, and no bet is lost 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from egm.kernel.credits import divide_stakes_by_account
 from egm.kernel.events import Event, EventType
@@ -32,12 +32,24 @@ from paytables import Game, Spot
 
 
 # ---------------------------------------------------------------------------------------------- for the screen
-def read_table_view(machine: PositionMachine) -> tuple[dict[str, int], tuple[str, ...], FeltState]:
+class TableViewData(NamedTuple):
+    """What the screen shows of the selected game's table."""
+
+    standing_credits_by_spot: dict[str, int]
+    closed_spot_ids: tuple[str, ...]
+    """The ids of the spots that accept no bet now."""
+    felt_state: FeltState
+    """The table's state as the game defines it.
+
+    Its ``spots`` lists the odds and limits of spots that now differ from the published layout, because of the table's
+    state or the profile's limit on a round.
+    """
+
+
+def read_table_view(machine: PositionMachine) -> TableViewData:
     """Return what the screen shows of the selected game's table.
 
-    The result has the standing credits by spot, the ids of the spots that accept no bet, and the table's state
-    as the game defines it. That state's ``spots`` lists the odds and limits of spots that now differ from the
-    published layout, because of the table's state or the profile's limit on a round.
+    All is empty if no game is selected, or if the game cannot be continued from the stored state of its table.
     """
     game = machine.games.get(machine.selection.game_id)
     table = None if game is None else read_table(machine, game.digest)
@@ -46,12 +58,12 @@ def read_table_view(machine: PositionMachine) -> tuple[dict[str, int], tuple[str
     if game is not None and tournament_round is not None:
         current_game = game.with_table_state(tournament_round.table_state)
     if game is None or current_game is None:
-        return {}, (), FeltState()
+        return TableViewData({}, (), FeltState())
     standing_credits_by_spot: dict[str, int] = {}
     for bet in current_game.rules.list_standing_bets():
         standing_credits_by_spot[bet.spot] = standing_credits_by_spot.get(bet.spot, 0) + bet.credits
     spots = current_game.rules.list_spots()
-    felt = FeltState.model_validate(current_game.rules.build_current_view())
+    felt_state = FeltState.model_validate(current_game.rules.build_current_view())
     denomination_cents = machine.selection.denomination_cents
     bet_max_by_spot = current_game.rules.find_highest_bet(
         machine.profile.play.bet_max_cents // denomination_cents
@@ -61,15 +73,14 @@ def read_table_view(machine: PositionMachine) -> tuple[dict[str, int], tuple[str
         for published_spot, current_spot in zip(game.rules.list_spots(), spots, strict=True)
         if _build_spot_view(published_spot, {}) != _build_spot_view(current_spot, bet_max_by_spot)
     }
-    felt = felt.model_copy(update={"spots": spot_views})
     closed_spot_ids = {
         *list_closed_spots(machine.component(ProgressivePools), current_game, denomination_cents),
         *_iter_unavailable_hand_spots(machine, spots),
     }
-    return (
+    return TableViewData(
         standing_credits_by_spot,
         tuple(spot.id for spot in spots if not spot.accepts_bets or spot.id in closed_spot_ids),
-        felt,
+        felt_state.model_copy(update={"spots": spot_views}),
     )
 
 
@@ -105,7 +116,7 @@ def bets_stand(machine: PositionMachine, _: Event) -> bool:
 def standing_bets_can_be_returned(machine: PositionMachine, event: Event) -> bool:
     """Return whether some standing bets can be returned: the game's rules allow it, or play is not possible."""
     return bets_stand(machine, event) and any(
-        not _is_table_playable(machine, table) or _count_taken_down_credits(machine, table)
+        not _is_table_playable(machine, table) or _count_returnable_credits(machine, table)
         for table in list_tables_with_standing_bets(machine)
     )
 
@@ -116,10 +127,10 @@ def standing_bets_are_abandoned(machine: PositionMachine, event: Event) -> bool:
     They are standing bets of a game that cannot be continued (see :func:`_rebuild_table_game`), or chips placed by a
     player who has no credit left.
     """
-    has_orphaned_table = bets_stand(machine, event) and any(
+    has_discontinued_table = bets_stand(machine, event) and any(
         _rebuild_table_game(machine, table) is None for table in list_tables_with_standing_bets(machine)
     )
-    return has_orphaned_table or has_abandoned_chips(machine)
+    return has_discontinued_table or has_abandoned_chips(machine)
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -127,7 +138,7 @@ def take_down_bets_and_cash_out(machine: PositionMachine, _: Event) -> Event:
     """Return to the player the standing bets that may be taken down, and return the cash-out event to process next."""
     for table in list_tables_with_standing_bets(machine):
         if _is_table_playable(machine, table):
-            _return_removable_bets(machine, table)
+            _take_down_bets(machine, table)
         else:
             _return_all_bets(machine, table, "stopped")
     return Event(EventType.CASH_OUT, CashOut())
@@ -179,16 +190,18 @@ def return_abandoned_bets(machine: PositionMachine, _: Event) -> None:
 def _rebuild_table_game(machine: PositionMachine, table: TableRecord) -> Game | None:
     """Return the table's game in its stored state, or None if it cannot be continued.
 
-    That is so if its definition has changed or is not installed, if it is no longer offered at the denomination of the
-    bets, or if it cannot read the stored state.
+    A game cannot be continued if its definition has changed or is not installed, if it is no longer offered at the
+    denomination of the bets, or if its rules cannot read the stored state.
     """
     installed_games, game_id = machine.component(InstalledGames), table.game_reference.id
     game = installed_games.game_by_id.get(game_id) or machine.games.get(game_id)
-    offered_cents = (installed_games.denominations_cents or machine.denominations_cents).get(game_id, ())
+    offered_denominations = (installed_games.denominations_cents or machine.denominations_cents).get(
+        game_id, ()
+    )
     if (
         game is None
         or game.digest != table.game_reference.digest
-        or table.denomination_cents not in offered_cents
+        or table.denomination_cents not in offered_denominations
     ):
         return None
     try:
@@ -200,15 +213,15 @@ def _rebuild_table_game(machine: PositionMachine, table: TableRecord) -> Game | 
 def _is_table_playable(machine: PositionMachine, table: TableRecord) -> bool:
     """Return whether the player may continue to play at the table now."""
     game_id = table.game_reference.id
-    offered_cents = machine.denominations_cents.get(game_id, ()) if game_id in machine.games else ()
+    offered_denominations = machine.denominations_cents.get(game_id, ()) if game_id in machine.games else ()
     return (
-        table.denomination_cents in offered_cents
+        table.denomination_cents in offered_denominations
         and is_game_allowed(machine, game_id)
         and not player_protection.play_is_paused(machine)
     )
 
 
-def _count_taken_down_credits(machine: PositionMachine, table: TableRecord) -> int:
+def _count_returnable_credits(machine: PositionMachine, table: TableRecord) -> int:
     """Return how many credits the player would get back by taking down all bets that may be taken down now."""
     game = _rebuild_table_game(machine, table)
     if game is None:
@@ -217,10 +230,10 @@ def _count_taken_down_credits(machine: PositionMachine, table: TableRecord) -> i
     return sum(settlement.credits for settlement in settlements)
 
 
-def _return_removable_bets(machine: PositionMachine, table: TableRecord) -> None:
+def _take_down_bets(machine: PositionMachine, table: TableRecord) -> None:
     """Return to the player the bets on one table that may be taken down; the other bets stay."""
     game = _rebuild_table_game(machine, table)
-    if game is None or not _count_taken_down_credits(machine, table):
+    if game is None or not _count_returnable_credits(machine, table):
         return
     settlements, remaining_table_state = game.rules.take_down_standing_bets()
     returned_cents = sum(settlement.credits for settlement in settlements) * table.denomination_cents

@@ -54,7 +54,7 @@ def credits_cover_time_charge(machine: PositionMachine, _: Event) -> bool:
 def collect_time_charge(machine: PositionMachine, game_record: GameRecord) -> None:
     """If a time charge is due for the game that has just started, take it and record the time that it pays for.
 
-    The period begins at the start of the game. The charge counts towards the cost of the player's session. If the paid
+    The period begins at the start of the game. The charge counts towards the session's net spending. If the paid
     time has ended only since the bet was checked, and the credit left does not cover the charge, a later game takes it.
     """
     charge = find_due_charge(machine)

@@ -112,8 +112,8 @@ def describe_choice(decision_kind: str, choice: object) -> PageText:
             else build_text("service.recall.held_none")
         )
     if decision_kind == "set" and isinstance(choice, int):
-        low_places = [str(card + 1) for card in range(choice.bit_length()) if choice >> card & 1]
-        return build_text("service.recall.low_hand", places=", ".join(low_places))
+        low_hand_cards = [str(card + 1) for card in range(choice.bit_length()) if choice >> card & 1]
+        return build_text("service.recall.low_hand", places=", ".join(low_hand_cards))
     if decision_kind == "pick" and isinstance(choice, int):
         return build_text("service.recall.box", number=choice + 1)
     return build_code_text("decide", str(choice))
@@ -141,77 +141,79 @@ def build_win_rows(
     return tuple(
         PageRow(
             cells=(
-                _describe_prize(presentation, win),
-                _describe_settlement(presentation, win.name)
-                if win.spot
-                else _describe_prize_location(presentation, win),
-                build_money_text(win.credits * unit_cents),
+                _describe_prize(presentation, settlement),
+                _describe_settlement(presentation, settlement.name)
+                if settlement.spot
+                else _describe_prize_location(presentation, settlement),
+                build_money_text(settlement.credits * unit_cents),
             )
         )
-        for win in settlements
+        for settlement in settlements
     )
 
 
-def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> PageText:
+def _describe_prize(presentation: Mapping[str, Any], settlement: Settlement) -> PageText:
     """Return a prize's name as the game's definition names it.
 
     It is the betting area of a table, the area of a wheel, the Keno catch, the count of a symbol, or the prize's own
     name.
     """
-    detail = win.detail
-    if win.spot:
-        return _find_item_name(_list_betting_areas(presentation), "id", win.spot)
+    detail = settlement.detail
+    if settlement.spot:
+        return _find_item_name(_list_betting_areas(presentation), "id", settlement.spot)
     if "area" in detail:
         return _find_item_name(presentation.get("areas", ()), "id", detail["area"])
     if "selection" in detail:
         return build_text(
             "service.wager.catch", hits=len(detail.get("hits", ())), numbers=len(detail.get("numbers", ()))
         )
-    line_pay = _LINE_PAY_PATTERN.fullmatch(win.name)
+    line_pay = _LINE_PAY_PATTERN.fullmatch(settlement.name)
     if line_pay is None:
-        return _describe_settlement(presentation, win.name)
+        return _describe_settlement(presentation, settlement.name)
     count, symbol = line_pay.groups()
-    names = {
+    name_by_symbol = {
         **presentation.get("names", {}),
-        **{k: v["name"] for k, v in presentation.get("symbols", {}).items()},
+        **{symbol_id: view["name"] for symbol_id, view in presentation.get("symbols", {}).items()},
     }
-    name_by_language = names.get(symbol)
+    name_by_language = name_by_symbol.get(symbol)
     if not isinstance(name_by_language, Mapping):
-        return build_plain_text(win.name)
+        return build_plain_text(settlement.name)
     return build_local_text(
         {language: f"{count} {_MULTIPLICATION_SIGN} {text}" for language, text in name_by_language.items()}
     )
 
 
-def _describe_prize_location(presentation: Mapping[str, Any], prize: Settlement) -> PageText:
+def _describe_prize_location(presentation: Mapping[str, Any], settlement: Settlement) -> PageText:
     """Return where a prize was won: in a stage, on a line, in a Keno draw, with a hand; blank if none applies."""
-    win = prize.detail
-    stage = presentation.get("stages", {}).get(win.get("stage"), {})
+    detail = settlement.detail
+    stage = presentation.get("stages", {}).get(detail.get("stage"), {})
     if stage.get("name"):
         return build_local_text(stage["name"])
-    match win.get("on"):
+    match detail.get("on"):
         case "line":
-            return build_text("service.wager.line", number=int(win["number"]))
+            return build_text("service.wager.line", number=int(detail["number"]))
         case "ways":
-            return build_text("service.wager.ways", count=int(win.get("ways", 1)))
+            return build_text("service.wager.ways", count=int(detail.get("ways", 1)))
         case "scatter":
             return build_text("service.wager.scatter")
-    if "selection" in win:
-        return build_text("service.wager.draw", draw=int(win["draw"]), card=int(win["selection"]) + 1)
+    if "selection" in detail:
+        return build_text("service.wager.draw", draw=int(detail["draw"]), card=int(detail["selection"]) + 1)
     return (
-        build_text("service.wager.hand", number=int(win["hand"])) if "hand" in win else build_plain_text("")
+        build_text("service.wager.hand", number=int(detail["hand"]))
+        if "hand" in detail
+        else build_plain_text("")
     )
 
 
-def _find_item_name(entries: Sequence[Mapping[str, Any]], key: str, wanted_value: Any) -> PageText:
-    """Return the name of the entry in ``entries`` whose value at ``key`` is ``wanted_value``.
+def _find_item_name(items: Sequence[Mapping[str, Any]], key: str, wanted_value: Any) -> PageText:
+    """Return the name of the item in ``items`` whose value at ``key`` is ``wanted_value``.
 
-    ``entries`` is a list from the game's published presentation. If no entry matches, return ``wanted_value`` itself.
+    ``items`` is a list from the game's published presentation. If no item matches, return ``wanted_value`` itself.
     """
-    for entry in entries:
-        entry_name = entry.get("names", entry.get("name"))
-        if entry.get(key) == wanted_value and isinstance(entry_name, Mapping):
-            return build_local_text(entry_name)
+    for item in items:
+        item_name = item.get("names", item.get("name"))
+        if item.get(key) == wanted_value and isinstance(item_name, Mapping):
+            return build_local_text(item_name)
     return build_plain_text(wanted_value)
 
 

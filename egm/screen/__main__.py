@@ -77,7 +77,12 @@ class StartupRefusal(click.ClickException):
 )
 @click.option("--display", type=click.IntRange(0), default=0, help="The number of the display to use.")
 @click.option("--lease", type=click.IntRange(3), hidden=True, help="Descriptor of the display that is lent.")
-@click.option("--reduced-motion", is_flag=True, help="Show steady lamps, without flashing or coin showers.")
+@click.option(
+    "--reduced-motion",
+    "is_motion_reduced",
+    is_flag=True,
+    help="Show steady lamps, without flashing or coin showers.",
+)
 @click.option("--silent", is_flag=True, help="No sound.")
 def main(
     *,
@@ -95,7 +100,7 @@ def main(
     position: int | None,
     display: int,
     lease: int | None,
-    reduced_motion: bool,
+    is_motion_reduced: bool,
     silent: bool,
 ) -> None:
     """Run one screen, for the machine whose data are in the folder ``state``, until it is closed."""
@@ -136,7 +141,7 @@ def main(
             echo(f"{_format_screen_name(position, is_top_screen=top)}: {surface.address}")
         elif mode == "kmsdrm":
             surface = _create_console_window(
-                theme, display, lease, None if top else state, reduced_motion=reduced_motion
+                theme, display, lease, None if top else state, is_motion_reduced=is_motion_reduced
             )
         else:
             surface = Window(theme, fullscreen=fullscreen, display_index=display, picture_class=picture_class)
@@ -148,13 +153,13 @@ def main(
     app = ScreenApp(
         theme=theme,
         surface=surface,
-        machine=machine_client,
-        bench=bench_client,
+        machine_client=machine_client,
+        bench_client=bench_client,
         devices=frozenset(devices),
-        sounds=SoundPlayer(
+        sound_player=SoundPlayer(
             theme, _create_sound_output(surface, sound_store, silent=silent or top), sound_store
         ),
-        reduced_motion=reduced_motion,
+        is_motion_reduced=is_motion_reduced,
         is_top_screen=top,
         start_up_file=state / "run" / "starting.json",
     )
@@ -190,7 +195,7 @@ def _format_screen_name(position: int | None, *, is_top_screen: bool) -> str:
 
 
 def _create_console_window(
-    theme: "Theme", display: int, lease: int | None, state: Path | None, *, reduced_motion: bool
+    theme: "Theme", display: int, lease: int | None, state: Path | None, *, is_motion_reduced: bool
 ) -> "Window":
     """Return a window on a display without a desktop.
 
@@ -206,7 +211,14 @@ def _create_console_window(
     output = DisplayOutput(DrmCard.open() if lease is None else DrmCard(lease), display)
     if state is None:
         return Window(theme, output=output, ignores_touches=True, picture_class=TopPicture)
-    arguments = ("--state", str(state), "--mode", "kmsdrm", "--top", *("--reduced-motion",) * reduced_motion)
+    arguments = (
+        "--state",
+        str(state),
+        "--mode",
+        "kmsdrm",
+        "--top",
+        *("--reduced-motion",) * is_motion_reduced,
+    )
     top_screen = TopScreenProcess(
         output,
         lambda lease_descriptor: build_python_command(

@@ -50,7 +50,7 @@ class DisplaySurface(Protocol):
     """An output on which the picture is shown: a window, a console without a desktop, or a browser."""
 
     can_be_closed: bool
-    """Whether staff are signed in to the service menu. Only then can a person close a kiosk's screen."""
+    """Whether a person may close the screen of a kiosk: only while staff are signed in to the service menu."""
 
     @property
     def picture(self) -> Picture:
@@ -99,12 +99,12 @@ class ScreenApp:
         *,
         theme: Theme,
         surface: DisplaySurface,
-        machine: ScreenClient,
-        bench: ScreenClient | None,
+        machine_client: ScreenClient,
+        bench_client: ScreenClient | None,
         devices: frozenset[str] = frozenset(),
-        sounds: SoundPlayer,
+        sound_player: SoundPlayer,
         clock: Callable[[], float] = time.monotonic,
-        reduced_motion: bool = False,
+        is_motion_reduced: bool = False,
         is_top_screen: bool = False,
         start_up_file: Path | None = None,
     ) -> None:
@@ -117,10 +117,10 @@ class ScreenApp:
         now = clock()
         self.theme = theme
         self.surface = surface
-        self.machine = machine
-        self.bench = bench
+        self.machine_client = machine_client
+        self.bench_client = bench_client
         self._devices = devices
-        self.sounds = sounds
+        self.sound_player = sound_player
         self.clock = clock
         self._is_top_screen = is_top_screen
         self._start_up_file = start_up_file
@@ -133,8 +133,8 @@ class ScreenApp:
             now=now,
             disconnected_at=now,
             last_activity_at=now,
-            has_device_drawer=bench is not None,
-            reduced_motion=reduced_motion,
+            has_device_drawer=bench_client is not None,
+            is_motion_reduced=is_motion_reduced,
         )
 
     def run_frame(self) -> bool:
@@ -151,7 +151,7 @@ class ScreenApp:
             self._take_input(touch_or_key)
         self.view, requests = advance_time(self.view, now, self.theme)
         self._send(requests)
-        self.sounds.play_changes(view_before, self.view)
+        self.sound_player.play_changes(view_before, self.view)
         drawing_surface = self.surface.get_drawing_surface()
         if drawing_surface is not None:
             # Set it for every frame: when the window's size changes, another picture replaces this one.
@@ -168,7 +168,7 @@ class ScreenApp:
             )
             self._is_started = True
             if not self._is_top_screen:
-                self.machine.send(ScreenHeartbeat())
+                self.machine_client.send(ScreenHeartbeat())
         return True
 
     def _report_progress(self) -> None:
@@ -191,7 +191,7 @@ class ScreenApp:
                 else touch_or_key
             )
             if action is not None and action.name == "calm":  # Set by the player's browser; this is no touch.
-                self.view = replace(self.view, reduced_motion=bool(action.value))
+                self.view = replace(self.view, is_motion_reduced=bool(action.value))
             elif action is not None:
                 self.apply_action(action)
         except Exception as error:  # noqa: BLE001 (no touch may end the screen)
@@ -205,20 +205,20 @@ class ScreenApp:
         self._send(messages)
 
     def _find_touch_action(self, touch: TouchFraction) -> Action | None:
-        """Return the action of the target at a touch, or None; the position is corrected by the touch calibration.
+        """Return the action of the target at a touch, or None; the touch calibration is applied to the touch first.
 
-        During a calibration, return an action with the uncorrected position.
+        During a calibration, return an action with the uncorrected point.
         """
         snapshot = self.view.snapshot
-        position = (round(touch.x * COORDINATE_UNIT), round(touch.y * COORDINATE_UNIT))
+        touch_point = (round(touch.x * COORDINATE_UNIT), round(touch.y * COORDINATE_UNIT))
         if (
             snapshot is not None
             and snapshot.service_page is not None
             and snapshot.service_page.pattern == "calibrate"
         ):
-            return Action("calibration_touch", position)
+            return Action("calibration_touch", touch_point)
         if snapshot is not None and snapshot.touch_calibration:
-            x, y = calibrate_touch(snapshot.touch_calibration, *position)
+            x, y = calibrate_touch(snapshot.touch_calibration, *touch_point)
             touch = TouchFraction(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
         width, height = self.surface.picture.layout.size
         return self.surface.picture.find_touched_action(self.view, touch.x * width, touch.y * height)
@@ -234,16 +234,16 @@ class ScreenApp:
         for message in messages:
             if isinstance(message, Intent):
                 if self.view.is_machine_connected:
-                    self.machine.send(message)
-            elif self.bench is not None:
-                self.bench.send(message)
+                    self.machine_client.send(message)
+            elif self.bench_client is not None:
+                self.bench_client.send(message)
 
     def _apply_machine_messages(self, now: float) -> None:
         """Apply the messages received from the machine to the view; handle reported button presses as input.
 
         Without a connection, read the progress of a starting machine. Also apply the bench's replies.
         """
-        received = self.machine.poll(now)
+        received = self.machine_client.poll(now)
         if (
             not self.view.is_machine_connected
             and self._start_up_file is not None
@@ -263,15 +263,15 @@ class ScreenApp:
             self.view = mark_machine_connection_lost(self.view)
             if received.error_text:
                 report_problem(f"machine: {received.error_text}")
-        if self.bench is not None:
-            self._apply_bench_messages(self.bench, now)
+        if self.bench_client is not None:
+            self._apply_bench_messages(self.bench_client, now)
 
-    def _apply_bench_messages(self, bench: ScreenClient, now: float) -> None:
-        """Apply the replies of the bench (``bench``) to the view.
+    def _apply_bench_messages(self, bench_client: ScreenClient, now: float) -> None:
+        """Apply the replies of the bench to the view.
 
         While the drawer of simulated devices is open, also query the devices' state.
         """
-        received = bench.poll(now)
+        received = bench_client.poll(now)
         for message in received.messages:
             if isinstance(message, BenchReply):
                 states_before = self.view.state_by_device
@@ -285,7 +285,7 @@ class ScreenApp:
             )
         if self.view.is_drawer_open and now >= self._next_bench_query_at:
             self._next_bench_query_at = now + BENCH_QUERY_INTERVAL_SECONDS
-            bench.send(BenchCommand(device="bench", action="state"))
+            bench_client.send(BenchCommand(device="bench", action="state"))
 
     def run(self, frames_per_second: int = FRAMES_PER_SECOND) -> None:
         """Run frames until the surface is closed."""
@@ -295,9 +295,9 @@ class ScreenApp:
                 frame_clock.tick(frames_per_second)
         finally:
             self.surface.close()
-            self.machine.close()
-            if self.bench is not None:
-                self.bench.close()
+            self.machine_client.close()
+            if self.bench_client is not None:
+                self.bench_client.close()
 
 
 def is_staff_signed_in(view: View) -> bool:
@@ -307,20 +307,21 @@ def is_staff_signed_in(view: View) -> bool:
 
 
 def create_clients(
-    state: Path, *, with_bench: bool, position: int = 1, is_onlooker: bool = False
+    state_folder: Path, *, with_bench: bool, position: int = 1, is_onlooker: bool = False
 ) -> tuple[ScreenClient, ScreenClient | None]:
     """Return the client of a screen to its machine, and its client to the bench.
 
-    The screen belongs to the player position ``position``; ``state`` is the machine's state folder. If
+    The screen belongs to the player position ``position``; ``state_folder`` is the machine's state folder. If
     ``with_bench`` is false, the second client is None. ``is_onlooker`` says that no player uses the screen; the
     client then promises no heartbeats.
     """
-    sockets = state / "run"
+    sockets = state_folder / "run"
     name = "screen" if position == 1 else f"screen-{position}"
-    machine = ScreenClient(
+    machine_client = ScreenClient(
         sockets / f"{name}.sock",
         sockets / f"{name}.token",
         is_onlooker=is_onlooker,
         sends_heartbeats=not is_onlooker,
     )
-    return machine, ScreenClient(sockets / "bench.sock", sockets / "bench.token") if with_bench else None
+    bench_client = ScreenClient(sockets / "bench.sock", sockets / "bench.token") if with_bench else None
+    return machine_client, bench_client

@@ -86,7 +86,7 @@ class DisplayConnector:
     """The modes of the connected display, each as the bytes of the kernel's mode structure."""
 
     @property
-    def mode(self) -> bytes:
+    def preferred_mode(self) -> bytes:
         """Return the mode that the display prefers, or else its first mode."""
         return next(
             (mode for mode in self.modes if _MODE_STRUCT.unpack(mode)[13] & _PREFERRED_MODE_BIT),
@@ -145,17 +145,17 @@ class DrmCard:
         os.close(self.descriptor)
         self._event_socket.close()
 
-    def execute_ioctl(self, call: IoctlCall, *values: int | bytes) -> tuple[int, ...]:
+    def execute_ioctl(self, call: IoctlCall, *field_values: int | bytes) -> tuple[int, ...]:
         """Make one kernel call (ioctl) on the card, and return the values in its structure after the call.
 
         Raises DisplayError if the call fails.
         """
-        number, structure_format = call.value
-        structure_bytes = bytearray(struct.pack(structure_format, *values))
+        call_number, structure_format = call.value
+        structure_bytes = bytearray(struct.pack(structure_format, *field_values))
         try:
             fcntl.ioctl(
                 self.descriptor,
-                3 << 30 | len(structure_bytes) << 16 | ord("d") << 8 | number,
+                3 << 30 | len(structure_bytes) << 16 | ord("d") << 8 | call_number,
                 structure_bytes,
             )
         except OSError as error:
@@ -179,26 +179,27 @@ class DrmCard:
             *map(len, id_arrays[1:3]),
             *(0,) * 5,
         )
-        return tuple(crtc_ids[: structure[5]]), tuple(connector_ids[: structure[6]])
+        crtc_count, connector_count = structure[5:7]
+        return tuple(crtc_ids[:crtc_count]), tuple(connector_ids[:connector_count])
 
     def list_connected(self) -> list[DisplayConnector]:
         """Return the connectors to which a display is connected, in the kernel's order.
 
         This may take tenths of a second.
         """
-        return [
-            connector for connector in map(self._read_connector, self.read_resources()[1]) if connector.modes
-        ]
+        _, connector_ids = self.read_resources()
+        return [connector for connector in map(self._read_connector, connector_ids) if connector.modes]
 
     def _read_connector(self, connector_id: int) -> DisplayConnector:
         """Return the connector with the id ``connector_id``, with its encoders and modes. This queries its display."""
-        counts = self.execute_ioctl(IoctlCall.GETCONNECTOR, *(0,) * 8, connector_id, *(0,) * 7)
+        structure = self.execute_ioctl(IoctlCall.GETCONNECTOR, *(0,) * 8, connector_id, *(0,) * 7)
+        mode_count, encoder_count, connection_status = structure[4], structure[6], structure[11]
         modes_bytes, encoder_ids = (
-            array("B", bytes(_MODE_STRUCT.size * counts[4])),
-            array("I", bytes(4 * counts[6])),
+            array("B", bytes(_MODE_STRUCT.size * mode_count)),
+            array("I", bytes(4 * encoder_count)),
         )
-        counts_and_id = (counts[4], 0, counts[6], 0, connector_id)
-        if counts[4]:
+        counts_and_id = (mode_count, 0, encoder_count, 0, connector_id)
+        if mode_count:
             self.execute_ioctl(
                 IoctlCall.GETCONNECTOR,
                 _get_memory_address(encoder_ids),
@@ -208,7 +209,7 @@ class DrmCard:
                 *counts_and_id,
                 *(0,) * 7,
             )
-        has_display = counts[11] == _CONNECTED_STATUS
+        has_display = connection_status == _CONNECTED_STATUS
         mode_offsets = range(0, len(modes_bytes) if has_display else 0, _MODE_STRUCT.size)
         return DisplayConnector(
             connector_id,
@@ -218,8 +219,6 @@ class DrmCard:
 
     def find_crtc(self, connector: DisplayConnector, taken_crtc_ids: Sequence[int] = ()) -> int:
         """Return the id of a CRTC that can serve the connector and is not in ``taken_crtc_ids``.
-
-        A CRTC is the part of the card that sends the contents of a buffer to a display.
 
         Raises DisplayError if there is no such CRTC.
         """
@@ -245,18 +244,18 @@ class DrmCard:
 class DisplayOutput:
     """The output of frames to one display, with the kernel's mode setting. ``size`` is its size in pixels."""
 
-    def __init__(self, card: DrmCard, display: int = 0) -> None:
+    def __init__(self, card: DrmCard, display_index: int = 0) -> None:
         """Choose a display of the card and create the two frame buffers for it.
 
-        ``display`` is its index among the connected displays, in the kernel's order. If fewer displays are connected,
-        the last one is chosen. Raises DisplayError if none is connected.
+        ``display_index`` is its index among the connected displays, in the kernel's order. If fewer displays are
+        connected, the last one is chosen. Raises DisplayError if none is connected.
         """
-        self.card, self._display_index = card, display
+        self.card, self._display_index = card, display_index
         connectors = card.list_connected()
         if not connectors:
             raise DisplayError("no display answers")
         connector = self._choose_connector(connectors)
-        self.connector_id, self._mode = connector.connector_id, connector.mode
+        self.connector_id, self._mode = connector.connector_id, connector.preferred_mode
         self.crtc_id = card.find_crtc(connector)
         self.other_connectors = [other for other in connectors if other is not connector]
         """The other connectors with a display."""
@@ -300,11 +299,12 @@ class DisplayOutput:
         )
 
     def show_frame(self, frame: pygame.Surface) -> None:
-        """Show a frame, which has the size :attr:`size`, once the frame before it has been shown.
+        """Show a frame of the size :attr:`size`, once the previous frame has been shown.
 
-        If the frame before it is still not shown after a short wait, this one is skipped. A display that was unplugged
-        shows nothing; when it is plugged in again, it is turned on. Raises DisplayError if a different display was
-        plugged in, if the display with the configured index was plugged in only now, or if the card is gone.
+        If the previous frame is still not shown after a short wait, the new one is skipped. A display that was
+        unplugged shows nothing; when it is plugged in again, it is turned on. Raises DisplayError if a different
+        display was plugged in, if the display with the configured index was plugged in only now, or if the card is
+        gone.
         """
         if (
             self._is_flip_pending

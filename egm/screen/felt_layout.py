@@ -1,6 +1,6 @@
 """The layout of every table's felt: where each spot is drawn and touched.
 
-A roulette spot's place is computed from the numbers that the spot covers; other tables have rows of spots
+Where a roulette spot lies is computed from the numbers that the spot covers; other tables have rows of spots
 (:mod:`egm.screen.spot_layout`).
 
 A roulette felt is measured in streets (rows of three numbers). The coordinate ``u`` counts streets: the zeros lie
@@ -15,7 +15,7 @@ divided into *sheets*, which are as many streets, or pockets of the racetrack, a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from egm.screen.layout import Layout, compute_rect_centre
 from egm.screen.painter import Rect
@@ -201,10 +201,15 @@ def _find_zero_cell(pocket: str, zero_pockets: Sequence[str]) -> tuple[float, fl
     return (-1.0, 3.0 - (zero_index + 1) * height, 1.0, height)
 
 
-def _place_inside_bet(
-    covered_pockets: Sequence[str], zero_pockets: Sequence[str]
-) -> tuple[tuple[float, float, float, float], Point]:
-    """Return the touch area (u, v, du, dv) of a roulette inside bet, and the point (u, v) where its chips lie.
+class _BetPlacement(NamedTuple):
+    """The touch area (u, v, du, dv) of a roulette bet on the felt, and the point (u, v) where its chips lie."""
+
+    touch_area: tuple[float, float, float, float]
+    chip_point: Point
+
+
+def _place_inside_bet(covered_pockets: Sequence[str], zero_pockets: Sequence[str]) -> _BetPlacement:
+    """Return the touch area of a roulette inside bet, and the point where its chips lie.
 
     ``covered_pockets`` are the pockets on which the bet wins.
     """
@@ -213,16 +218,16 @@ def _place_inside_bet(
         return _place_zero_bet(covered_pockets, zero_pockets, [v for _, v in centres])
     mean_u, mean_v = (sum(coordinates) / len(centres) for coordinates in zip(*centres, strict=True))
     if len(centres) in {3, 6}:
-        return (mean_u - 0.5, 0.0, 1.0, 3.0), (mean_u, 2.94)
+        return _BetPlacement((mean_u - 0.5, 0.0, 1.0, 3.0), (mean_u, 2.94))
     height = 0.5 if len(centres) == 2 else 1.0
     offset_v = 0.2 if len(centres) == 1 else 0.0  # A chip on a single number lies below the number.
-    return (mean_u - 0.5, mean_v - height / 2, 1.0, height), (mean_u, mean_v + offset_v)
+    return _BetPlacement((mean_u - 0.5, mean_v - height / 2, 1.0, height), (mean_u, mean_v + offset_v))
 
 
 def _place_zero_bet(
     covered_pockets: Sequence[str], zero_pockets: Sequence[str], number_vs: Sequence[float]
-) -> tuple[tuple[float, float, float, float], Point]:
-    """Return the touch area (u, v, du, dv) of a roulette bet on a zero, and the point (u, v) where its chips lie.
+) -> _BetPlacement:
+    """Return the touch area of a roulette bet on a zero, and the point where its chips lie.
 
     ``covered_pockets`` are the pockets on which the bet wins; ``number_vs`` has the ``v`` coordinate of each of
     these pockets that is a number and not a zero.
@@ -233,7 +238,9 @@ def _place_zero_bet(
             if len(covered_pockets) == 1
             else (-1.0, 0.75, 1.0, 1.5)
         )
-        return (u, v, du, dv), (u + du / 2, v + dv * (0.8 if len(covered_pockets) == 1 else 0.5))
+        return _BetPlacement(
+            (u, v, du, dv), (u + du / 2, v + dv * (0.8 if len(covered_pockets) == 1 else 0.5))
+        )
     mean_v = sum(number_vs) / len(number_vs)
     if len(covered_pockets) == 2:
         _, zero_v, _, zero_height = _find_zero_cell(
@@ -241,10 +248,10 @@ def _place_zero_bet(
         )
         # Separates 0 and 2 from 00 and 2.
         offset_v = 0.25 * (zero_v + zero_height / 2 - mean_v) if len(zero_pockets) > 1 else 0.0
-        return (-0.5, mean_v - 0.25, 1.0, 0.5), (0.0, mean_v + offset_v)
+        return _BetPlacement((-0.5, mean_v - 0.25, 1.0, 0.5), (0.0, mean_v + offset_v))
     if len(covered_pockets) == 3:
-        return (-1.0, mean_v - 0.5, 1.0, 1.0), (0.0, mean_v)
-    return (
+        return _BetPlacement((-1.0, mean_v - 0.5, 1.0, 1.0), (0.0, mean_v))
+    return _BetPlacement(
         # A bet on five numbers takes the cells of both zeros; one on four, the lowest third of the only zero's cell.
         (-1.0, 0.0, 1.0, 3.0) if len(covered_pockets) > 4 else (-1.0, 2.0, 1.0, 1.0),
         (0.0, 2.94),
@@ -295,11 +302,11 @@ def _lay_out_roulette_felt(table: TableGameData, chips: ChipsOnTable, layout: La
     zero_pockets = [pocket for pocket in sorted(table.wheel_pockets) if _find_pocket_centre(pocket) is None]
     if layout.is_telephone:
         street_sheets = list_street_sheets(table, layout)
-        sheet = chips.sheet_index % (len(street_sheets) + 1)
+        sheet_index = chips.sheet_index % (len(street_sheets) + 1)
         y, h = y + 2 * layout.touch_size_min, h - 2 * layout.touch_size_min
-        if sheet == len(street_sheets):
+        if sheet_index == len(street_sheets):
             return _lay_out_outside_sheet(table, (x, y, w, h), layout.touch_size_min)
-        first_street, street_count = street_sheets[sheet]
+        first_street, street_count = street_sheets[sheet_index]
         grid = _StreetGrid(
             first_street,
             street_count,
@@ -309,13 +316,13 @@ def _lay_out_roulette_felt(table: TableGameData, chips: ChipsOnTable, layout: La
     else:
         grid = _StreetGrid(-1.0, 14.0, (x, y, w, h - 2 * OUTSIDE_BET_HEIGHT), is_upright=False)
     cells = _lay_out_number_cells(grid, zero_pockets)
-    (touches, chip_points) = _lay_out_inside_bets(table, grid, zero_pockets, part)
+    (touch_targets, chip_points) = _lay_out_inside_bets(table, grid, zero_pockets, part)
     if not layout.is_telephone:
         outside_bets = _lay_out_outside_bets(table, grid, part)
         cells += outside_bets.cells
-        touches = [*outside_bets.touch_targets, *touches]
+        touch_targets = [*outside_bets.touch_targets, *touch_targets]
         chip_points += outside_bets.chip_points
-    return FeltLayout(tuple(cells), tuple(touches), tuple(chip_points))
+    return FeltLayout(tuple(cells), tuple(touch_targets), tuple(chip_points))
 
 
 def _lay_out_number_cells(grid: _StreetGrid, zero_pockets: Sequence[str]) -> list[FeltCell]:
@@ -347,7 +354,9 @@ def _list_zero_bets(table: TableGameData, zero_pockets: Sequence[str], open_part
         and len(spot.covered_pockets) in {2, 3}
         and set(spot.covered_pockets) & set(zero_pockets)
     ]
-    sorted_spots = sorted(spots, key=lambda spot: _place_inside_bet(spot.covered_pockets, zero_pockets)[1][1])
+    sorted_spots = sorted(
+        spots, key=lambda spot: _place_inside_bet(spot.covered_pockets, zero_pockets).chip_point[1]
+    )
     return [spot.id for spot in sorted_spots] if len(zero_pockets) > 1 else []
 
 
@@ -355,7 +364,7 @@ def _lay_out_inside_bets(
     table: TableGameData, grid: _StreetGrid, zero_pockets: Sequence[str], open_part: str
 ) -> tuple[list[tuple[Rect, Action]], list[tuple[str, Point]]]:
     """Return the touch areas of the inside bets of the open kind, and the chip points of all inside bets by id."""
-    touches: list[tuple[Rect, Action]] = []
+    touch_targets: list[tuple[Rect, Action]] = []
     chip_points: list[tuple[str, Point]] = []
     end_street = grid.first_street + grid.street_count
     zero_spot_ids = _list_zero_bets(table, zero_pockets, open_part)
@@ -368,8 +377,8 @@ def _lay_out_inside_bets(
         if grid.has_street(point[0]):
             chip_points.append((spot.id, grid.find_point(*point)))
             if spot.group == open_part and grid.first_street <= u and u + du <= end_street:
-                touches.append((grid.compute_rect(u, v, du, dv), Action("spot", spot.id)))
-    return touches, chip_points
+                touch_targets.append((grid.compute_rect(u, v, du, dv), Action("spot", spot.id)))
+    return touch_targets, chip_points
 
 
 def _find_chip_corner(rect: Rect) -> Point:
@@ -384,7 +393,7 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: st
     While the 24-number bets are open, touches go to them, and not to the single dozens and columns, which they overlap.
     """
     cells: list[FeltCell] = []
-    touches: list[tuple[Rect, Action]] = []
+    touch_targets: list[tuple[Rect, Action]] = []
     chip_points: list[tuple[str, Point]] = []
     x, y, _, h = grid.rect
     twelfth_width = grid.rect[2] / grid.street_count
@@ -415,8 +424,8 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: st
         # Even chances (18 numbers) overlap no other bet, so they can always be touched.
         can_be_touched = is_24_number_bet == are_24_number_bets_open or len(spot.covered_pockets) == 18
         if can_be_touched and (not is_24_number_bet or spot.group == open_part):
-            touches.append((rect, Action("spot", spot.id)))
-    return FeltLayout(tuple(cells), tuple(touches), tuple(chip_points))
+            touch_targets.append((rect, Action("spot", spot.id)))
+    return FeltLayout(tuple(cells), tuple(touch_targets), tuple(chip_points))
 
 
 def _lay_out_outside_sheet(table: TableGameData, rect: Rect, touch_size_min: float) -> FeltLayout:
@@ -451,7 +460,7 @@ def _lay_out_racetrack(table: TableGameData, chips: ChipsOnTable, layout: Layout
         rects = _lay_out_ring((x, y, w, h), layout.touch_size_min, len(pockets))
     cells = tuple(FeltCell(rect, pocket=pocket) for rect, pocket in zip(rects, pockets, strict=False))
     spot_id_by_pocket = map_pockets_to_straight_up_spots(table)
-    touches = [
+    touch_targets = [
         (cell.rect, Action("pocket", cell.pocket)) for cell in cells if cell.pocket in spot_id_by_pocket
     ]
     chip_points = tuple(
@@ -459,7 +468,7 @@ def _lay_out_racetrack(table: TableGameData, chips: ChipsOnTable, layout: Layout
         for cell in cells
         if cell.pocket in spot_id_by_pocket
     )
-    return FeltLayout(cells, (*lay_out_racetrack_keys(table, chips, layout), *touches), chip_points)
+    return FeltLayout(cells, (*lay_out_racetrack_keys(table, chips, layout), *touch_targets), chip_points)
 
 
 def _count_racetrack_sheets(table: TableGameData, layout: Layout) -> tuple[int, int]:

@@ -61,7 +61,7 @@ _SKIPPABLE_CELEBRATION_LEVEL: Final = 3
 _REQUESTED_GAME_WAIT_SECONDS: Final = 4.0
 #: Keys that leave a service page, with the reply that each sends: one page back, or out of the menu.
 _REPLY_BY_LEAVING_KEY: Final = {"close": "back", "menu": "leave"}
-#: A keyboard's arrows as keys of the deck: for changing a bet, and for moving the focus.
+#: The two keys of the deck for which a keyboard's arrow stands: the first changes the bet, the second moves the focus.
 _DECK_KEYS_BY_ARROW: Final = {"down": ("bet_less", "bet_more"), "up": ("bet_more", "bet_less")}
 
 
@@ -88,13 +88,13 @@ def apply_action(
             _DECK_KEYS_BY_ARROW[action.name][bool(selectable_actions) and is_selecting_targets(view, theme)]
         )
     # A key that only types a character does not cancel the requested game.
-    next_game_at = None if action.name else view.next_play_pressed_at
+    next_play_pressed_at = None if action.name else view.next_play_pressed_at
     view = replace(
         view,
         last_action_name=action.name,
         pressed_at=view.now,
         last_activity_at=view.now,
-        next_play_pressed_at=next_game_at,
+        next_play_pressed_at=next_play_pressed_at,
     )
     if action.name == "play" and view.scene is Scene.GAME and not is_decision_due(view, theme):
         if view.player_page is not PlayerPage.NONE and not view.is_focus_shown:
@@ -102,7 +102,7 @@ def apply_action(
             return replace(view, player_page=PlayerPage.NONE), ()
         if view.snapshot is not None and view.snapshot.state == "playing":
             return _shorten_presentation(view, theme), ()
-    should_turn_key = action.name == "menu" and not _has_unconfirmed_input(view)
+    should_turn_key = action.name == "menu" and not _has_unconfirmed_page_input(view)
     # Query the key's position first, because it may also have been turned with the bench's own commands.
     should_query_first = should_turn_key and action == MENU_KEY_ACTION and view.is_bench_connected
     key_commands = _list_operator_key_commands(view) if should_turn_key and not should_query_first else ()
@@ -119,8 +119,8 @@ def apply_action(
     return _apply_player_action(view, action, theme)
 
 
-def _has_unconfirmed_input(view: View) -> bool:
-    """Return whether the open service page has entries that would be lost if the page were closed.
+def _has_unconfirmed_page_input(view: View) -> bool:
+    """Return whether the open service page has input that would be lost if the page were closed.
 
     The machine then warns instead of closing the page; a second turn of the key closes it.
     """
@@ -220,7 +220,7 @@ def _move_focus(
 def _list_operator_key_commands(view: View) -> tuple[BenchCommand, ...]:
     """Return the commands that turn the operator's key switch of a simulated cabinet.
 
-    They turn the key on, or off if its menu is open. If the key is on and its menu is not open, they turn it off and on
+    They turn the key on; if the service menu is open, off; if the key is on although the menu is closed, off and on
     again.
     """
     turns_by_key_and_menu: dict[tuple[bool, bool], tuple[bool, ...]] = {
@@ -259,7 +259,7 @@ def _apply_action_on_page(view: View, action: Action) -> tuple[View, OutgoingMes
 def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View, OutgoingMessages] | None:
     """Apply a touch of the game field, of a decision or of the simulated devices' drawer.
 
-    Return None for other actions. PLAY is such an action, unless it makes a decision or a bet is not sent yet.
+    Return None for other actions, such as PLAY, unless PLAY makes a decision or a bet is not sent yet.
     """
     name, value = action.name, action.value
     if name == "bench":
@@ -268,7 +268,7 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
         return _apply_keno_action(view, name, value)
     if name in TABLE_ACTIONS:
         return _apply_action_on_table(view, name, value)
-    if name in {"area", "part"}:
+    if name in {"area", "page_sheet"}:
         return (
             _apply_area_touch(view, str(value))
             if name == "area"
@@ -439,38 +439,46 @@ def _apply_area_touch(view: View, area_id: str) -> tuple[View, OutgoingMessages]
     return view, wheel_stakes.build_next_area_stake_requests(game, snapshot, area_id)
 
 
-def _build_bet_change_requests(view: View, level_change: int) -> tuple[Intent, ...]:
-    """Return the request to change the bet by ``level_change`` bet levels; 0 requests the maximum bet.
+def _build_bet_change_requests(view: View, index_change: int) -> tuple[Intent, ...]:
+    """Return the request to move ``index_change`` steps up the list of available bets; 0 requests the maximum bet.
 
     Return nothing at a table whose bets are chips on spots. While Keno cards are marked, the stake of the current card
     changes.
     """
-    options = list_available_bets(view)
-    if view.snapshot is None or not options or (view.table is not None and view.table.spots):
+    available_bets = list_available_bets(view)
+    if view.snapshot is None or not available_bets or (view.table is not None and view.table.spots):
         return ()  # At a table with spots, bets are chips, and these keys move from spot to spot.
-    game = view.game if keno_slip.is_keno_game(view.game) else None
-    has_marks = game is not None and view.marked_keno_slip.has_marks
+    keno_game = view.game if keno_slip.is_keno_game(view.game) else None
+    has_marks = keno_game is not None and view.marked_keno_slip.has_marks
     default_stake = (
-        keno_slip.find_current_stake(view.snapshot, game) if has_marks and game else view.snapshot.bet_credits
+        keno_slip.find_current_stake(view.snapshot, keno_game)
+        if has_marks and keno_game
+        else view.snapshot.bet_credits
     )
     current_bet = (
         view.marked_keno_slip.list_card_stakes(default_stake)[view.marked_keno_slip.current_card_index]
         if has_marks
         else default_stake
     )
-    index = options.index(current_bet) if current_bet in options else 0
-    index = len(options) - 1 if level_change == 0 else max(0, min(len(options) - 1, index + level_change))
-    if has_marks and game is not None:
+    index = available_bets.index(current_bet) if current_bet in available_bets else 0
+    index = (
+        len(available_bets) - 1
+        if index_change == 0
+        else max(0, min(len(available_bets) - 1, index + index_change))
+    )
+    if has_marks and keno_game is not None:
         return keno_slip.build_slip_bet_requests(
-            game, view.marked_keno_slip.with_stake(options[index], default_stake), options[index]
+            keno_game,
+            view.marked_keno_slip.with_stake(available_bets[index], default_stake),
+            available_bets[index],
         )
-    if game is not None:
+    if keno_game is not None:
         return (
             keno_slip.build_preset_ticket_request(
-                keno_slip.find_current_preset_ticket(game, view.snapshot), options[index]
+                keno_slip.find_current_preset_ticket(keno_game, view.snapshot), available_bets[index]
             ),
         )
-    return (Intent(name="bet", value=options[index]),)
+    return (Intent(name="bet", value=available_bets[index]),)
 
 
 def _list_action_requests(view: View, action: Action) -> tuple[Intent, ...] | None:
@@ -509,9 +517,9 @@ def _build_next_language_requests(view: View) -> tuple[Intent, ...]:
     """Return the request for the jurisdiction's next language; nothing if there is only one."""
     if view.snapshot is None or len(view.snapshot.languages) < 2:
         return ()
-    codes = view.snapshot.languages
-    index = codes.index(view.snapshot.language) if view.snapshot.language in codes else -1
-    return (Intent(name="language", value=codes[(index + 1) % len(codes)]),)
+    languages = view.snapshot.languages
+    index = languages.index(view.snapshot.language) if view.snapshot.language in languages else -1
+    return (Intent(name="language", value=languages[(index + 1) % len(languages)]),)
 
 
 def _apply_screen_action(view: View, action_name: str) -> View:

@@ -82,7 +82,7 @@ class KenoSlip:
         )
 
 
-# ---------------------------------------------------------------------- Keno
+# ---------------------------------------------------------------------- what the game offers
 def is_keno_game(game: GameView | None) -> bool:
     """Return whether the game is a Keno game, in which the player marks numbers."""
     return game is not None and "tables" in game.presentation and "marks" in game.presentation
@@ -98,10 +98,10 @@ def list_permitted_stakes(game: GameView) -> tuple[int, ...]:
     return tuple(int(stake) for stake in game.presentation["marks"]["stakes"])
 
 
-def find_maximum_per_ticket(game: GameView, limit_name: str) -> int:
-    """Return the highest number of ``limit_name`` in a Keno game.
+def find_count_limit(game: GameView, limit_name: str) -> int:
+    """Return how many ``limit_name`` a Keno game permits at most.
 
-    ``limit_name`` is ``selections`` (cards on a ticket), ``groups`` (in a selection) or ``draws`` (for a ticket).
+    ``limit_name`` is ``selections`` (cards on a ticket), ``groups`` (on a card) or ``draws`` (for a ticket).
     """
     return int(game.presentation["marks"][limit_name])
 
@@ -167,7 +167,7 @@ def add_group(game: GameView, slip: KenoSlip) -> KenoSlip:
     card = slip.current_card
     return (
         slip.with_current_card((*card, frozenset()))
-        if card[-1] and len(card) < find_maximum_per_ticket(game, "groups")
+        if card[-1] and len(card) < find_count_limit(game, "groups")
         else slip
     )
 
@@ -177,14 +177,14 @@ def add_card(game: GameView, slip: KenoSlip) -> KenoSlip:
 
     Return it unchanged if one of its cards is not playable yet, or if the game allows no more cards.
     """
-    if not is_valid_slip(game, slip) or len(slip.cards) >= find_maximum_per_ticket(game, "selections"):
+    if not is_valid_slip(game, slip) or len(slip.cards) >= find_count_limit(game, "selections"):
         return slip
     return replace(slip, cards=(*slip.cards, _UNMARKED_CARD), current_card_index=len(slip.cards))
 
 
 def list_draw_counts_on_offer(game: GameView) -> tuple[int, ...]:
     """Return, ascending, the counts of draws for which a Keno ticket can be bought (M-05)."""
-    draw_count_max = find_maximum_per_ticket(game, "draws")
+    draw_count_max = find_count_limit(game, "draws")
     return tuple(
         sorted(
             {draw_count for draw_count in (1, 2, 3, 4, 5, 10, 20) if draw_count < draw_count_max}
@@ -213,7 +213,7 @@ def toggle_bonus(game: GameView, slip: KenoSlip, bonus_id: str) -> KenoSlip:
     )
 
 
-def _compute_cost_factor(game: GameView, bonuses: Sequence[str], draw_count: int) -> int:
+def _compute_price_factor(game: GameView, bonuses: Sequence[str], draw_count: int) -> int:
     """Return the price of a Keno ticket for each staked credit, with these bonuses and number of draws."""
     return (1 + sum(int(list_bonuses_with_fee(game)[bonus]["fee"]) for bonus in bonuses)) * draw_count
 
@@ -224,7 +224,7 @@ def compute_preset_ticket_price(game: GameView, preset_ticket: Mapping[str, Any]
     return (
         stake_credits
         * int(preset_ticket["selections"])
-        * _compute_cost_factor(game, preset_ticket["bonuses"], int(preset_ticket["draws"]))
+        * _compute_price_factor(game, preset_ticket["bonuses"], int(preset_ticket["draws"]))
     )
 
 
@@ -234,12 +234,14 @@ def list_preset_ticket_prices(game: GameView, preset_ticket: Mapping[str, Any]) 
     Stakes that make a draw cost more than its maximum are left out.
     """
     draw_cost_max = game.presentation["marks"]["cost"]
-    costs = (
+    prices_and_draw_counts = (
         (compute_preset_ticket_price(game, preset_ticket, stake), int(preset_ticket["draws"]))
         for stake in list_permitted_stakes(game)
     )
     return tuple(
-        cost for cost, draw_count in costs if draw_cost_max is None or cost <= draw_cost_max * draw_count
+        price
+        for price, draw_count in prices_and_draw_counts
+        if draw_cost_max is None or price <= draw_cost_max * draw_count
     )
 
 
@@ -292,21 +294,21 @@ def build_preset_ticket_choice_requests(
     return (build_preset_ticket_request(ticket, compute_current_preset_ticket_price(game, ticket, snapshot)),)
 
 
-def build_preset_ticket_request(preset_ticket: Mapping[str, object], cost_credits: int) -> Intent:
-    """Return the request to bet ``cost_credits`` on a preset ticket."""
-    return Intent(name="bet", value=cost_credits, options={"form": preset_ticket["id"]})
+def build_preset_ticket_request(preset_ticket: Mapping[str, object], price_credits: int) -> Intent:
+    """Return the request to bet ``price_credits`` on a preset ticket."""
+    return Intent(name="bet", value=price_credits, options={"form": preset_ticket["id"]})
 
 
-def compute_slip_cost(game: GameView, slip: KenoSlip, stake_credits: int) -> int:
+def compute_slip_price(game: GameView, slip: KenoSlip, stake_credits: int) -> int:
     """Return the price of the slip's ticket in credits: all ways of its cards, bonuses and draws.
 
     ``stake_credits`` is the stake of each card if the slip has no separate stakes.
     """
     cards_and_stakes = zip(slip.cards, slip.list_card_stakes(stake_credits), strict=True)
-    ways_cost = sum(
+    ways_price = sum(
         sum(count_paid_ways_by_spot_count(game, card).values()) * stake for card, stake in cards_and_stakes
     )
-    return ways_cost * _compute_cost_factor(game, slip.bonus_ids, slip.draw_count)
+    return ways_price * _compute_price_factor(game, slip.bonus_ids, slip.draw_count)
 
 
 def build_slip_bet_requests(game: GameView, slip: KenoSlip, stake_credits: int) -> tuple[Intent, ...]:
@@ -336,7 +338,7 @@ def build_slip_bet_requests(game: GameView, slip: KenoSlip, stake_credits: int) 
         options["draws"] = slip.draw_count
     if slip.bonus_ids:
         options["bonuses"] = list(slip.bonus_ids)
-    return (Intent(name="bet", value=compute_slip_cost(game, slip, stake_credits), options=options),)
+    return (Intent(name="bet", value=compute_slip_price(game, slip, stake_credits), options=options),)
 
 
 def find_current_stake(snapshot: Snapshot, game: GameView) -> int:

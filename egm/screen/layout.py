@@ -42,11 +42,11 @@ class Layout:
     """The rectangle of the status line."""
     meter_bar: Rect
     """The rectangle of the bar with the meters."""
-    meter_rects: Mapping[str, Rect]
+    meter_rect_by_name: Mapping[str, Rect]
     """The rectangle of each meter, by its name."""
     button_deck: Rect
     """The rectangle of the bar with the keys (the button deck)."""
-    key_rects: Mapping[str, Rect]
+    key_rect_by_name: Mapping[str, Rect]
     """The rectangle of each key, by its name."""
     player_page: Rect
     """The rectangle of a player's page, such as help or the game menu."""
@@ -172,17 +172,17 @@ class Layout:
 
 
 def _lay_out_row(
-    x: float, y: float, height: float, gap: float, widths: Mapping[str, float]
+    x: float, y: float, height: float, gap: float, width_by_name: Mapping[str, float]
 ) -> dict[str, Rect]:
     """Return the rectangle of each part of a row, by name.
 
-    ``widths`` has the width of each part by name, from left to right; they are ``gap`` apart.
+    ``width_by_name`` has the width of each part by name, from left to right; they are ``gap`` apart.
     """
-    rects: dict[str, Rect] = {}
-    for name, width in widths.items():
-        rects[name] = (x, y, width, height)
+    rect_by_name: dict[str, Rect] = {}
+    for name, width in width_by_name.items():
+        rect_by_name[name] = (x, y, width, height)
         x += width + gap
-    return rects
+    return rect_by_name
 
 
 LANDSCAPE_LAYOUT: Final = Layout(
@@ -193,9 +193,9 @@ LANDSCAPE_LAYOUT: Final = Layout(
     right_panel=(1576, 150, 316, 588),
     status_line=(372, 752, 1176, 56),
     meter_bar=(0, 816, 1920, 118),
-    meter_rects=_lay_out_row(28, 828, 100, 20, {"credit": 660, "bet": 480, "win": 684}),
+    meter_rect_by_name=_lay_out_row(28, 828, 100, 20, {"credit": 660, "bet": 480, "win": 684}),
     button_deck=(0, 934, 1920, 146),
-    key_rects=_lay_out_row(
+    key_rect_by_name=_lay_out_row(
         28,
         952,
         104,
@@ -227,9 +227,13 @@ PORTRAIT_LAYOUT: Final = Layout(
     right_panel=(550, 180, 490, 320),
     status_line=(40, 1240, 926, 58),
     meter_bar=(0, 1340, 1080, 250),
-    meter_rects={"credit": (24, 1352, 508, 108), "bet": (548, 1352, 508, 108), "win": (24, 1472, 1032, 108)},
+    meter_rect_by_name={
+        "credit": (24, 1352, 508, 108),
+        "bet": (548, 1352, 508, 108),
+        "win": (24, 1472, 1032, 108),
+    },
     button_deck=(0, 1600, 1080, 320),
-    key_rects={
+    key_rect_by_name={
         **_lay_out_row(
             24, 1612, 120, 16, {"service": 193, "help": 193, "games": 194, "language": 194, "volume": 194}
         ),
@@ -256,7 +260,7 @@ SMALL_PRINT_LINE_HEIGHT: Final = 23.0
 SMALL_PRINT_HEIGHT: Final = 52.0
 #: Height of two rows of a wheel's betting areas, each a touch target high, with heading and small print.
 _BETTING_AREAS_HEIGHT: Final = 278.0
-#: Height of a table's progressive meters in a telephone's strip above the layout.
+#: Height of a table's progressive meters in a telephone's strip above the felt.
 LEVELS_STRIP_HEIGHT: Final = 58.0
 #: Width of a telephone in units. A caption is then about 11 of its pixels high, a touch target 44 wide.
 _TELEPHONE_WIDTH: Final = 720
@@ -289,13 +293,13 @@ def build_telephone_layout(width: float, height: float) -> Layout:
         right_panel=(364, 112, 340, panel_height),
         status_line=(16, bar_top - 116, 592, TOUCH_TARGET_SIZE_MIN),
         meter_bar=(0, bar_top, _TELEPHONE_WIDTH, 206),
-        meter_rects={
+        meter_rect_by_name={
             "credit": (16, bar_top + 8, 688, 92),
             "bet": (16, bar_top + 106, 328, 92),
             "win": (352, bar_top + 106, 352, 92),
         },
         button_deck=(0, bar_top + 206, _TELEPHONE_WIDTH, 236),
-        key_rects={
+        key_rect_by_name={
             **_lay_out_row(
                 16,
                 bar_top + 216,

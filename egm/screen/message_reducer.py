@@ -53,7 +53,7 @@ def apply_message(view: View, message: Message) -> View:
         table_by_game = {game.id: read_table(game) for game in message.games if is_table_game(game)}
         return replace(
             view,
-            games=games,
+            game_by_id=games,
             reel_data_by_game=reel_data_by_game,
             table_by_game=table_by_game,
             is_machine_connected=True,
@@ -104,7 +104,7 @@ def _start_presentation(view: View, outcome: GameOutcome) -> View:
         outcome.settlements,
         is_continued=_was_presented_up_to_decision(view, outcome.play_id),
     )
-    result = build_round_result(outcome, view.games.get(outcome.game_id), view.snapshot)
+    result = build_round_result(outcome, view.game_by_id.get(outcome.game_id), view.snapshot)
     presentation = replace(_build_continued_presentation(view, outcome, steps), round_result=result)
     view = _prepare_chips_after_round(view, outcome)
     return replace(
@@ -247,10 +247,10 @@ def _build_continued_presentation(
 def _read_last_display_step(view: View, snapshot: Snapshot) -> DisplayStep | None:
     """Return the last step of the outcome that the machine reported most recently.
 
-    None if there is no such outcome, if this machine no longer offers the outcome's game, or if the outcome's data
-    cannot be read, because another version of the game has written them.
+    None if there is no such outcome, if the machine no longer offers its game, or if another version of the game has
+    written data that cannot be read.
     """
-    if not snapshot.last_display or snapshot.game_id not in view.games:
+    if not snapshot.last_display or snapshot.game_id not in view.game_by_id:
         return None
     try:
         return read_steps(view.reel_data_by_game.get(snapshot.game_id or "", {}), snapshot.last_display)[-1]
@@ -431,12 +431,12 @@ def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) ->
             "time_utc": replay.time_utc,
         }
     )
-    if replay.game_id not in view.games:
+    if replay.game_id not in view.game_by_id:
         return None
     empty_view = View(
         now=view.now,
         is_machine_connected=True,
-        games=view.games,
+        game_by_id=view.game_by_id,
         reel_data_by_game=view.reel_data_by_game,
         table_by_game=view.table_by_game,
     )
@@ -456,7 +456,8 @@ def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) ->
         )
     try:
         recall_view = apply_message(
-            replace(apply_message(empty_view, recalled_snapshot), reduced_motion=view.reduced_motion), message
+            replace(apply_message(empty_view, recalled_snapshot), is_motion_reduced=view.is_motion_reduced),
+            message,
         )
         return (
             replace(recall_view, marked_items_mask=replay.answer)
@@ -464,7 +465,7 @@ def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) ->
             else recall_view
         )
     except OutcomeError:
-        return None  # The data are of another version of the game: the page lists its facts as text.
+        return None  # The data are of another version of the game: the page describes the game as text.
 
 
 def mark_machine_connection_lost(view: View) -> View:
@@ -477,8 +478,9 @@ def mark_machine_connection_lost(view: View) -> View:
 
 
 def show_start_up_activity(view: View, activity: StartUpActivity | None) -> View:
-    """Return the view of a machine that is not connected after its start-up activity was read; None: no start.
+    """Return the view of a machine that is not connected, after its start-up activity was read.
 
+    ``activity`` is None if the machine is not starting.
     When a start has ended, the connection follows soon, so the seconds until an attendant is called are counted anew.
     """
     has_stopped_starting = activity is None and view.start_up_activity is not None

@@ -87,6 +87,13 @@ def _centre_line_on_capitals(
 _CACHED_VALUES_MAX: Final = 24
 
 
+class _CachedResult(NamedTuple):
+    """A value that :meth:`Painter.cache_result` keeps, and the key with which it is valid."""
+
+    validity_key: tuple[object, ...]
+    value: object
+
+
 class Painter:
     """A painter that draws on ``surface`` in the styles of ``theme``; one layout unit is ``scale`` pixels."""
 
@@ -103,10 +110,10 @@ class Painter:
         self._cache_bytes = 0
         self._pictures: Mapping[str, ArtFile] = {}
         self._pictures_digest = ""
-        self._font_files = {face: str(path) for face, path in theme.fonts.items()}
-        self._fonts: dict[tuple[str, int], pygame.font.Font] = {}
+        self._font_file_by_face = {face: str(path) for face, path in theme.font_path_by_role.items()}
+        self._font_by_face_and_pixels: dict[tuple[str, int], pygame.font.Font] = {}
         self._wrapped_texts: dict[tuple[str, str, float, str], list[str]] = {}
-        self._cached_results: OrderedDict[Hashable, tuple[tuple[object, ...], object]] = OrderedDict()
+        self._cached_results: OrderedDict[Hashable, _CachedResult] = OrderedDict()
 
     # ------------------------------------------------------------------ units and caches
     def scale_length(self, length: float) -> int:
@@ -145,12 +152,12 @@ class Painter:
         The key contains every object on which the value depends. Unlike the keys of :meth:`find_or_create_surface`, it
         need not be hashable: keys are compared, which is fast if they have the same objects.
         """
-        cached = self._cached_results.get(cache_name)
-        if cached is None or cached[0] != validity_key:
-            cached = self._cached_results[cache_name] = (validity_key, compute_value())
+        cached_result = self._cached_results.get(cache_name)
+        if cached_result is None or cached_result.validity_key != validity_key:
+            cached_result = self._cached_results[cache_name] = _CachedResult(validity_key, compute_value())
             if len(self._cached_results) > _CACHED_VALUES_MAX:
                 self._cached_results.popitem(last=False)
-        return cast(_T, cached[1])
+        return cast(_T, cached_result.value)
 
     def draw_cached_rect(
         self, cache_name: Hashable, validity_key: tuple[object, ...], rect: Rect, draw: Callable[[], None]
@@ -158,7 +165,7 @@ class Painter:
         """Call ``draw`` to draw in a rectangle, and cache the resulting pixels of the rectangle under ``cache_name``.
 
         While ``validity_key`` is unchanged, later calls copy the cached pixels instead. The key must contain every
-        object on which these pixels depend, also objects that were drawn in the rectangle before. If the painter's
+        object on which these pixels depend, including objects that were drawn in the rectangle before. If the painter's
         surface may be transparent, nothing is cached.
         """
         if self.surface.get_flags() & pygame.SRCALPHA:
@@ -204,36 +211,38 @@ class Painter:
     def find_font(self, face: str, pixels: int) -> pygame.font.Font:
         """Return the theme's font for a role (``face``) at a height in pixels, at least :data:`_LETTER_PIXELS_MIN`."""
         key = (face, max(_LETTER_PIXELS_MIN, pixels))
-        if key not in self._fonts:
-            self._fonts[key] = pygame.font.Font(self.theme.fonts[face], key[1])
-        return self._fonts[key]
+        if key not in self._font_by_face_and_pixels:
+            self._font_by_face_and_pixels[key] = pygame.font.Font(self.theme.font_path_by_role[face], key[1])
+        return self._font_by_face_and_pixels[key]
 
     def _measure_word_space(self, face: str, pixels: int) -> int:
         """Return the minimum width of the space between words in pixels, as the font's designer intended it.
 
         At small sizes, rounding and kerning make the space of the font narrower than that.
         """
-        key = (self._font_files[face], pixels, None)
-        if key not in _TEXT_WIDTH_CACHE:
+        cache_key = (self._font_file_by_face[face], pixels, None)
+        if cache_key not in _TEXT_WIDTH_CACHE:
             share = (
                 self.find_font(face, _WORD_SPACE_MEASURING_PIXELS).size(" ")[0] / _WORD_SPACE_MEASURING_PIXELS
             )
-            _TEXT_WIDTH_CACHE[key] = max(self.find_font(face, pixels).size(" ")[0], math.ceil(share * pixels))
-        return _TEXT_WIDTH_CACHE[key]
+            _TEXT_WIDTH_CACHE[cache_key] = max(
+                self.find_font(face, pixels).size(" ")[0], math.ceil(share * pixels)
+            )
+        return _TEXT_WIDTH_CACHE[cache_key]
 
     def _measure_line(self, face: str, pixels: int, text: str) -> int:
         """Return the width of a line of text in pixels, with spaces between words of at least the intended width."""
         pixels = max(_LETTER_PIXELS_MIN, pixels)
-        key = (self._font_files[face], pixels, text)
-        width = _TEXT_WIDTH_CACHE.get(key)
+        cache_key = (self._font_file_by_face[face], pixels, text)
+        width = _TEXT_WIDTH_CACHE.get(cache_key)
         if width is None:
             if len(_TEXT_WIDTH_CACHE) >= _CACHED_WIDTHS_MAX:
                 _TEXT_WIDTH_CACHE.clear()
-            width, parts = self.find_font(face, pixels).size(text)[0], _SPACE_PATTERN.split(text)
-            if len(parts) > 1:
-                separate_width = sum(self._measure_line(face, pixels, part) for part in parts)
-                width = max(width, separate_width + self._measure_word_space(face, pixels) * (len(parts) - 1))
-            _TEXT_WIDTH_CACHE[key] = width
+            width, words = self.find_font(face, pixels).size(text)[0], _SPACE_PATTERN.split(text)
+            if len(words) > 1:
+                separate_width = sum(self._measure_line(face, pixels, word) for word in words)
+                width = max(width, separate_width + self._measure_word_space(face, pixels) * (len(words) - 1))
+            _TEXT_WIDTH_CACHE[cache_key] = width
         return width
 
     def _render_line(self, face: str, pixels: int, text: str) -> pygame.Surface:
@@ -245,30 +254,36 @@ class Painter:
         width = self._measure_line(face, pixels, text)
         if font.size(text)[0] >= width:
             return font.render(text or " ", True, (255, 255, 255)).premul_alpha()
-        parts = [
-            (font.render(part or " ", True, (255, 255, 255)), part) for part in _SPACE_PATTERN.split(text)
+        rendered_words = [
+            (font.render(word or " ", True, (255, 255, 255)), word) for word in _SPACE_PATTERN.split(text)
         ]
-        largest_drop = max(_measure_accent_drop(font, part) for _, part in parts)
-        tops = [largest_drop - _measure_accent_drop(font, part) for _, part in parts]  # share one base line
-        height = max(top + rendered.get_height() for top, (rendered, _) in zip(tops, parts, strict=True))
+        largest_drop = max(_measure_accent_drop(font, word) for _, word in rendered_words)
+        tops = [
+            largest_drop - _measure_accent_drop(font, word) for _, word in rendered_words
+        ]  # share one base line
+        height = max(
+            top + rendered.get_height() for top, (rendered, _) in zip(tops, rendered_words, strict=True)
+        )
         line = pygame.Surface((width, height), pygame.SRCALPHA)
         left, space = 0, self._measure_word_space(face, max(_LETTER_PIXELS_MIN, pixels))
-        for top, (rendered, part) in zip(tops, parts, strict=True):
-            if part:
+        for top, (rendered, word) in zip(tops, rendered_words, strict=True):
+            if word:
                 line.blit(rendered.premul_alpha(), (left, top))
-            left += font.size(part)[0] + space
+            left += font.size(word)[0] + space
         return line
 
     def measure_text(self, text: str, style: TextStyle) -> float:
         """Return the width of the text in a style, in layout units."""
         return (
-            self._measure_line(style.font_face, self.scale_length(self.theme.sizes[style.size_name]), text)
+            self._measure_line(
+                style.font_face, self.scale_length(self.theme.size_by_name[style.size_name]), text
+            )
             / self.scale
         )
 
     def _fit_font_pixels(self, text: str, style: TextStyle, width_max: float | None) -> int:
         """Return the largest font size in pixels at which the text fits in ``width_max`` units, at most the style's."""
-        pixels = self.scale_length(self.theme.sizes[style.size_name])
+        pixels = self.scale_length(self.theme.size_by_name[style.size_name])
         if width_max is not None:
             width_max_pixels = self.scale_length(width_max)
             while (
@@ -357,7 +372,10 @@ class Painter:
         for size_name in dict.fromkeys(
             (wrapped_size_name, "tiny") if self.measure_text(text, style) > w else ()
         ):
-            small_style, height = style._replace(size_name=size_name), self.theme.sizes[size_name] * 1.16
+            small_style, height = (
+                style._replace(size_name=size_name),
+                self.theme.size_by_name[size_name] * 1.16,
+            )
             lines = self.wrap_evenly(text, w, small_style)
             if len(lines) > 1 and len(lines) * height <= h + 1:
                 for i, line in enumerate(lines):
@@ -375,7 +393,7 @@ class Painter:
 
         ``leading`` is the distance from line to line, as a multiple of the text size.
         """
-        line_height = self.theme.sizes[style.size_name] * leading
+        line_height = self.theme.size_by_name[style.size_name] * leading
         x = {"left": rect[0], "centre": rect[0] + rect[2] / 2, "right": rect[0] + rect[2]}[align]
         y = rect[1] + line_height / 2
         wrap = self.wrap_evenly if align == "centre" else self.wrap_text
@@ -404,12 +422,12 @@ class Painter:
 
     def wrap_evenly(self, text: str, width: float, style: TextStyle) -> list[str]:
         """Return the text wrapped as by :meth:`wrap_text`, but in lines of similar length."""
-        key = (style.font_face, style.size_name, width, text)
-        lines = self._wrapped_texts.get(key)
+        cache_key = (style.font_face, style.size_name, width, text)
+        lines = self._wrapped_texts.get(cache_key)
         if lines is None:
             if len(self._wrapped_texts) >= _CACHED_WRAPPED_TEXTS_MAX:
                 self._wrapped_texts.clear()
-            lines = self._wrapped_texts[key] = self._wrap_evenly(text, width, style)
+            lines = self._wrapped_texts[cache_key] = self._wrap_evenly(text, width, style)
         return list(lines)
 
     def _wrap_evenly(self, text: str, width: float, style: TextStyle) -> list[str]:
@@ -445,20 +463,20 @@ class Painter:
 
     def draw_cached_picture(
         self,
-        key: Hashable,
+        cache_key: Hashable,
         rect: Rect,
         render_picture: Callable[[tuple[int, int]], pygame.Surface],
         *,
         alpha: float = 1.0,
     ) -> None:
-        """Draw a picture in a rectangle, cached under ``key``.
+        """Draw a picture in a rectangle, cached under ``cache_key``.
 
         If it is not cached yet, ``render_picture`` draws it; its argument is the size in pixels.
         """
         box = self.scale_rect(rect)
         if box.width > 0 and box.height > 0:
             self.draw_surface(
-                self.find_or_create_surface(("art", key, box.size), lambda: render_picture(box.size)),
+                self.find_or_create_surface(("art", cache_key, box.size), lambda: render_picture(box.size)),
                 box.topleft,
                 alpha,
             )
@@ -475,16 +493,16 @@ class Painter:
         cached yet, ``render_picture`` draws it, from its key and its size in pixels.
         """
         size = (self.scale_length(side), self.scale_length(side))
-        surfaces: dict[Hashable, pygame.Surface] = {}
-        surfaces_at: list[tuple[pygame.Surface, tuple[int, int]]] = []
-        for key, top_left in keys_and_positions:
-            surface = surfaces.get(key)
+        surface_by_key: dict[Hashable, pygame.Surface] = {}
+        surfaces_and_positions: list[tuple[pygame.Surface, tuple[int, int]]] = []
+        for cache_key, top_left in keys_and_positions:
+            surface = surface_by_key.get(cache_key)
             if surface is None:
-                surface = surfaces[key] = self.find_or_create_surface(
-                    ("art", key, size), partial(render_picture, key, size)
+                surface = surface_by_key[cache_key] = self.find_or_create_surface(
+                    ("art", cache_key, size), partial(render_picture, cache_key, size)
                 )
-            surfaces_at.append((surface, top_left))
-        self.surface.fblits(surfaces_at, PREMULTIPLIED_BLEND_MODE)
+            surfaces_and_positions.append((surface, top_left))
+        self.surface.fblits(surfaces_and_positions, PREMULTIPLIED_BLEND_MODE)
 
     def fill_rounded_rect(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
         """Fill a rectangle that has rounded corners with a paint, which may be partly transparent."""

@@ -13,7 +13,7 @@ from egm.screen.layout import DECK_KEYS, LANDSCAPE_LAYOUT, Layout, is_inside
 from egm.screen.painter import Painter, Rect
 from egm.screen.scenes.attract import draw_attract, draw_celebration
 from egm.screen.scenes.background import render_background
-from egm.screen.scenes.chip_keys import lay_out_table_keys, list_table_touches
+from egm.screen.scenes.chip_keys import lay_out_table_keys, list_table_touch_targets
 from egm.screen.scenes.decision import lay_out_decision_options
 from egm.screen.scenes.deck import (
     choose_win_meter_label_key,
@@ -26,19 +26,19 @@ from egm.screen.scenes.drawer import compute_drawer_tab_rect, draw_drawer, lay_o
 from egm.screen.scenes.drawing_context import DrawingContext, draw_focus_frame, draw_frame_lamps
 from egm.screen.scenes.feature import apply_feature_colours
 from egm.screen.scenes.game_field import draw_game_field
-from egm.screen.scenes.help import draw_help, lay_out_page_keys, list_help_page_touches
-from egm.screen.scenes.keno import count_tray_rows, list_keno_touches
-from egm.screen.scenes.keno_slip_page import draw_slip, list_slip_touches
+from egm.screen.scenes.help import draw_help, lay_out_page_keys, list_help_page_touch_targets
+from egm.screen.scenes.keno import count_tray_rows, list_keno_touch_targets
+from egm.screen.scenes.keno_slip_page import draw_slip, list_slip_touch_targets
 from egm.screen.scenes.limits_sign import lay_out_small_print
 from egm.screen.scenes.lockup import describe_lockup, draw_lockup
-from egm.screen.scenes.menu import draw_menu, format_menu_item, format_menu_lines, list_menu_touches
+from egm.screen.scenes.menu import draw_menu, format_menu_item, format_menu_lines, list_menu_touch_targets
 from egm.screen.scenes.moving_money import compute_moving_money_rect, draw_moving_money
-from egm.screen.scenes.recall import draw_page, list_page_touches
+from egm.screen.scenes.recall import draw_page, list_page_touch_targets
 from egm.screen.scenes.reminder import draw_reminder, find_due_reminder, lay_out_reminder_keys
 from egm.screen.scenes.service import format_action, format_page_lines
 from egm.screen.scenes.side_panels import draw_side_panels
 from egm.screen.scenes.status import choose_status_text_and_colour, draw_status
-from egm.screen.scenes.wheel_game import list_area_touches
+from egm.screen.scenes.wheel_game import list_area_touch_targets
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import (
@@ -123,9 +123,9 @@ class Picture:
         if _can_give_up_residual_credit(view):
             draw_residual_key(context)
         if view.is_focus_shown and is_selecting_targets(view, self.theme):
-            touches = self._list_content_touches(context)
-            if touches:
-                draw_focus_frame(context, touches[view.focused_target_index % len(touches)].rect)
+            touch_targets = self._list_content_touch_targets(context)
+            if touch_targets:
+                draw_focus_frame(context, touch_targets[view.focused_target_index % len(touch_targets)].rect)
         draw_meters(context)
         draw_deck(context)
         draw_drawer(context)
@@ -178,19 +178,23 @@ class Picture:
 
     def _find_focused_action(self, context: DrawingContext) -> Action | None:
         """Return the action of the focused target, or None if no target has the focus."""
-        touches = (
-            self._list_content_touches(context)
+        touch_targets = (
+            self._list_content_touch_targets(context)
             if context.view.is_focus_shown and is_selecting_targets(context.view, self.theme)
             else []
         )
-        return touches[context.view.focused_target_index % len(touches)].action if touches else None
+        return (
+            touch_targets[context.view.focused_target_index % len(touch_targets)].action
+            if touch_targets
+            else None
+        )
 
     def list_selectable_actions(self, view: View) -> tuple[Action, ...]:
         """Return the actions of the open page, the reminder, the pending decision or the game field, in order.
 
         The deck's keys select among them if :func:`egm.screen.view.is_selecting_targets`.
         """
-        return tuple(touch.action for touch in self._list_content_touches(self._build_context(view)))
+        return tuple(touch.action for touch in self._list_content_touch_targets(self._build_context(view)))
 
     def _build_context(self, view: View) -> DrawingContext:
         """Return the drawing context for the scenes: the view, and the layout that suits its game."""
@@ -222,19 +226,19 @@ class Picture:
         )
         return replace(view, has_device_drawer=False) if is_page_shown_alone else view
 
-    def _list_content_touches(self, context: DrawingContext) -> list[TouchTarget]:
+    def _list_content_touch_targets(self, context: DrawingContext) -> list[TouchTarget]:
         """Return the touch targets of the open page, the reminder, the pending decision, or the game field."""
         view, layout = context.view, context.layout
         targets: list[tuple[Rect, Action]] = []
         if view.scene is Scene.SERVICE:
-            targets = list_page_touches(context)
+            targets = list_page_touch_targets(context)
         elif view.player_page is PlayerPage.HELP:
-            targets = list_help_page_touches(context)
+            targets = list_help_page_touch_targets(context)
             targets += [(rect, Action(name)) for name, rect in lay_out_page_keys(layout.player_page).items()]
         elif view.player_page is PlayerPage.GAME_MENU:
-            targets = list_menu_touches(view, layout)
+            targets = list_menu_touch_targets(view, layout)
         elif view.player_page is PlayerPage.KENO_SLIP:
-            targets = list_slip_touches(view, layout)
+            targets = list_slip_touch_targets(view, layout)
         elif view.scene is Scene.GAME:
             targets = lay_out_reminder_keys(context) or lay_out_decision_options(context)
             if (
@@ -243,18 +247,18 @@ class Picture:
                 and not is_presentation_running(view, self.theme)
             ):
                 targets = [
-                    *list_keno_touches(view, layout),
-                    *list_area_touches(view, layout),
-                    *list_table_touches(view, layout),
+                    *list_keno_touch_targets(view, layout),
+                    *list_area_touch_targets(view, layout),
+                    *list_table_touch_targets(view, layout),
                 ]
         return [TouchTarget(rect, action) for rect, action in targets]
 
-    def list_touches(self, view: View) -> list[TouchTarget]:
+    def list_touch_targets(self, view: View) -> list[TouchTarget]:
         """Return all touch targets, the topmost first."""
-        touches: list[TouchTarget] = []
+        touch_targets: list[TouchTarget] = []
         if self._remove_hidden_drawer(view).has_device_drawer:
             share = compute_drawer_share(view, self.theme.motion)
-            touches.append(
+            touch_targets.append(
                 TouchTarget(
                     compute_drawer_tab_rect(
                         self.layout.drawer_tab, self.layout.drawer, 1.0 if view.is_drawer_open else share
@@ -263,18 +267,18 @@ class Picture:
                 )
             )
             if view.is_drawer_open:
-                touches += [
+                touch_targets += [
                     TouchTarget(c.rect, Action("bench", c.commands))
                     for c in lay_out_controls(self.layout, view, self.find_texts(view))
                 ]
-                touches.append(TouchTarget(self.layout.drawer, NO_ACTION))
+                touch_targets.append(TouchTarget(self.layout.drawer, NO_ACTION))
         context = self._build_context(view)
         plate = compute_moving_money_rect(context) if _is_game_visible(view) else None
         if plate is not None and find_due_reminder(context) is None:
-            touches.append(TouchTarget(plate, NO_ACTION))
-        touches += self._list_content_touches(context)
+            touch_targets.append(TouchTarget(plate, NO_ACTION))
+        touch_targets += self._list_content_touch_targets(context)
         if view.table is not None and not view.table.spots and _is_game_visible(view):
-            touches += [
+            touch_targets += [
                 TouchTarget(rect, action) for rect, action in lay_out_table_keys(view, context.layout)
             ]
         if (
@@ -283,17 +287,17 @@ class Picture:
             and not have_moving_parts_stopped(view, self.theme)
             and find_due_reminder(context) is None
         ):
-            touches.append(TouchTarget(context.layout.game_field, Action("skip")))
+            touch_targets.append(TouchTarget(context.layout.game_field, Action("skip")))
         if view.is_request_accepted("menu"):
-            touches.append(TouchTarget(self.layout.staff_key, Action("menu")))
+            touch_targets.append(TouchTarget(self.layout.staff_key, Action("menu")))
         if _can_give_up_residual_credit(view):
-            touches.append(TouchTarget(self.layout.status_line, Action("residual")))
-        touches += [TouchTarget(self.layout.key_rects[name], Action(name)) for name in DECK_KEYS]
-        return touches
+            touch_targets.append(TouchTarget(self.layout.status_line, Action("residual")))
+        touch_targets += [TouchTarget(self.layout.key_rect_by_name[name], Action(name)) for name in DECK_KEYS]
+        return touch_targets
 
     def find_touched_action(self, view: View, x: float, y: float) -> Action | None:
         """Return the action of a touch at a position in units, or None if there is no target."""
-        for touch in self.list_touches(view):
+        for touch in self.list_touch_targets(view):
             if is_inside(touch.rect, x, y):
                 return None if touch.action == NO_ACTION else touch.action
         return None

@@ -179,15 +179,15 @@ def build_timeline(
     motion: MotionTimes,
     celebration_level: int,
     *,
-    reduced_motion: bool = False,
+    is_motion_reduced: bool = False,
 ) -> PresentationTimeline:
     """Return when the steps begin and end, and when the roll-up of the win and the whole presentation end.
 
-    ``reduced_motion`` is the player's setting for reduced motion: reels then do not spin longer to build anticipation.
+    If ``is_motion_reduced``, as the player may set it, reels do not spin longer to build anticipation.
     The result is cached, because every frame needs it several times.
     """
     steps = _build_times_of_all_steps(
-        replace(presentation, press_times=()), motion, 1.0, reduced_motion=reduced_motion
+        replace(presentation, press_times=()), motion, 1.0, is_motion_reduced=is_motion_reduced
     )
     duration_factor = (
         1.0
@@ -196,7 +196,7 @@ def build_timeline(
     )
     if duration_factor < 1 or presentation.press_times:
         steps = _build_times_of_all_steps(
-            presentation, motion, duration_factor, reduced_motion=reduced_motion
+            presentation, motion, duration_factor, is_motion_reduced=is_motion_reduced
         )
     last_stop_seconds = steps[-1].last_stop_seconds
     has_new_win = presentation.outcome.win_cents > presentation.presented_cents or bool(
@@ -219,7 +219,7 @@ def build_timeline(
 
 
 def _build_times_of_all_steps(
-    presentation: OutcomePresentation, motion: MotionTimes, duration_factor: float, *, reduced_motion: bool
+    presentation: OutcomePresentation, motion: MotionTimes, duration_factor: float, *, is_motion_reduced: bool
 ) -> list[StepTimes]:
     """Return the times of the steps of a presentation, one after the other.
 
@@ -238,7 +238,7 @@ def _build_times_of_all_steps(
         )
         step_times = _scale_step_times(
             _build_times_of_step(
-                step, title_card_seconds, motion, presented_box_count, reduced_motion=reduced_motion
+                step, title_card_seconds, motion, presented_box_count, is_motion_reduced=is_motion_reduced
             ),
             duration_factor,
             start_seconds,
@@ -370,7 +370,7 @@ def _build_times_of_step(
     motion: MotionTimes,
     presented_box_count: int,
     *,
-    reduced_motion: bool,
+    is_motion_reduced: bool,
 ) -> StepTimes:
     """Return when the parts of one step are presented, in seconds from the start of the step.
 
@@ -390,7 +390,7 @@ def _build_times_of_step(
             if reel not in held_reels:
                 stop_at_seconds += motion.seconds_between_reel_stops + (
                     motion.anticipation_seconds
-                    if reel in step.anticipation_reels and not reduced_motion
+                    if reel in step.anticipation_reels and not is_motion_reduced
                     else 0.0
                 )
             stop_seconds.append(title_card_seconds if reel in held_reels else stop_at_seconds)

@@ -58,22 +58,26 @@ def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Bi
 def derive_road_marks(columns: Sequence[Sequence[BigRoadMark]], column_distance: int) -> list[MarkColour]:
     """Return the marks of one of baccarat's derived roads, in order, each red or blue.
 
-    ``column_distance`` is 1 for the big eye boy, 2 for the small road, 3 for the cockroach pig. ``columns`` are those
-    of the big road; each of its marks gives one derived mark, from the second mark of column ``column_distance`` + 1 on
-    or, if that column has one mark, from the next column on.
+    ``column_distance`` is 1 for the big eye boy, 2 for the small road, 3 for the cockroach pig. ``columns`` are the
+    columns of the big road. Each mark of the big road gives one derived mark, but only from the second mark of column
+    ``column_distance`` + 1 on or, if that column has one mark, from the next column on.
 
-    The first mark of a column is red if the column before it is as long as the one ``column_distance`` before that.
-    Any other mark is blue if the column ``column_distance`` to the left ends exactly one row above the mark, otherwise
-    red.
+    For the first mark of a column, the derived mark is red if the previous column is as long as the column
+    ``column_distance`` further to the left, otherwise blue. For any other mark, it is blue if the column
+    ``column_distance`` to the left ends exactly one row above the mark, otherwise red.
     """
     lengths = [len(column) for column in columns]
     marks: list[MarkColour] = []
-    for n in range(column_distance, len(columns)):
-        for row in range(lengths[n]):
+    for column_index in range(column_distance, len(columns)):
+        for row in range(lengths[column_index]):
             if row:
-                marks.append("blue" if lengths[n - column_distance] == row else "red")
-            elif n > column_distance:
-                marks.append("red" if lengths[n - 1] == lengths[n - 1 - column_distance] else "blue")
+                marks.append("blue" if lengths[column_index - column_distance] == row else "red")
+            elif column_index > column_distance:
+                marks.append(
+                    "red"
+                    if lengths[column_index - 1] == lengths[column_index - 1 - column_distance]
+                    else "blue"
+                )
     return marks
 
 

@@ -71,10 +71,10 @@ def update_input_for_page(page_input: ServicePageInput, page: ServicePage | None
         return ServicePageInput()
     if page.id == page_input.page_id:
         return page_input
-    sheets_above = page_input.sheet_indices[: max(1, page.depth)]
-    sheets = (*sheets_above, *(0 for _ in range(max(1, page.depth) - len(sheets_above))))
+    sheet_indices_above = page_input.sheet_indices[: max(1, page.depth)]
+    sheet_indices = (*sheet_indices_above, *(0 for _ in range(max(1, page.depth) - len(sheet_indices_above))))
     return ServicePageInput(
-        page.id, page.prompt.value if page.prompt is not None else "", sheet_indices=sheets
+        page.id, page.prompt.value if page.prompt is not None else "", sheet_indices=sheet_indices
     )
 
 
@@ -116,9 +116,9 @@ def apply_page_action(
     if action_name == "enter" and page.prompt is not None and page.prompt.kind == "find":
         return page_input, ()
     if action_name == "enter" and page.prompt is not None:
-        text = "" if page.prompt.kind == "pin" else page_input.typed_text
+        remaining_text = "" if page.prompt.kind == "pin" else page_input.typed_text
         answer = str(action_value) if action_value is not None else page_input.typed_text
-        return replace(page_input, typed_text=text), _build_answer_request(page, "enter", answer)
+        return replace(page_input, typed_text=remaining_text), _build_answer_request(page, "enter", answer)
     if action_name == "calibration_touch":
         touches = (*page_input.calibration_touches, action_value)
         if len(touches) < len(CALIBRATION_CROSSES):
@@ -130,7 +130,7 @@ def apply_page_action(
         return page_input, _build_answer_request(
             page, str(action_value), page_input.typed_text if sends_text else None
         )
-    changes: dict[str, Callable[[], ServicePageInput]] = {
+    change_by_action_name: dict[str, Callable[[], ServicePageInput]] = {
         "type": lambda: append_character(page_input, page, str(action_value)),
         "erase": lambda: replace(page_input, typed_text=page_input.typed_text[:-1]),
         "clear": lambda: replace(page_input, typed_text=""),
@@ -144,7 +144,7 @@ def apply_page_action(
             page_input, touched_targets=page_input.touched_targets ^ {int(action_value)}
         ),
     }
-    return changes.get(action_name, lambda: page_input)(), ()
+    return change_by_action_name.get(action_name, lambda: page_input)(), ()
 
 
 def _build_answer_request(page: ServicePage, action: str, text: str | None) -> tuple[Intent, ...]:

@@ -317,9 +317,9 @@ def lay_out_rows(rows: Sequence[SpotRow], rect: Rect) -> FeltLayout:
             cell_rect = (x + title_width + i * width, top + row_index * height, width, height)
             cells.append(FeltCell(cell_rect, spot_id=spot.id, titled_spot_ids=row.titled_spot_ids))
     spot_cells = [cell for cell in cells if cell.spot_id]
-    touches = tuple((cell.rect, Action("spot", cell.spot_id)) for cell in spot_cells)
+    touch_targets = tuple((cell.rect, Action("spot", cell.spot_id)) for cell in spot_cells)
     return FeltLayout(
         tuple(cells),
-        touches,
+        touch_targets,
         tuple((cell.spot_id, place_chip_beside_label(cell.rect)) for cell in spot_cells),
     )

@@ -15,19 +15,19 @@ Colour = tuple[int, int, int, int]
 
 
 class ThemeError(Exception):
-    """Raised if the theme file lacks an entry or has an invalid value; the message names the key."""
+    """Raised if the theme file lacks a key or has an invalid value; the message names the key."""
 
 
 def parse_colour(text: str) -> Colour:
     """Return the colour ``#rrggbb`` or ``#rrggbbaa`` as four numbers from 0 to 255. Raises :class:`ThemeError`."""
     digits = text.removeprefix("#")
     try:
-        values = bytes.fromhex(digits)
+        components = bytes.fromhex(digits)
     except ValueError:
-        values = b""
-    if not text.startswith("#") or len(values) not in {3, 4}:
+        components = b""
+    if not text.startswith("#") or len(components) not in {3, 4}:
         raise ThemeError(f"{text!r} is not a colour; write #rrggbb or #rrggbbaa")
-    return (values[0], values[1], values[2], values[3] if len(values) == 4 else 255)
+    return (components[0], components[1], components[2], components[3] if len(components) == 4 else 255)
 
 
 def mix_colours(first_colour: Colour, second_colour: Colour, share: float) -> Colour:
@@ -135,13 +135,13 @@ def _read_look(look_name: str, look_data: Mapping[str, Any]) -> GameLook:
 class Theme:
     """The theme as read from its file."""
 
-    fonts: Mapping[str, Path]
-    colours: Mapping[str, Colour]
-    sizes: Mapping[str, int]
+    font_path_by_role: Mapping[str, Path]
+    colour_by_name: Mapping[str, Colour]
+    size_by_name: Mapping[str, int]
     motion: MotionTimes
     celebration_levels: tuple[int, ...]
     """The lowest win of each celebration level, as a multiple of the total bet; level 0 starts at 0."""
-    looks: Mapping[str, GameLook]
+    look_by_name: Mapping[str, GameLook]
 
     def find_look(self, game_id: str, family: str, requested_look: str = "") -> GameLook:
         """Return a game's look.
@@ -150,20 +150,20 @@ class Theme:
         which the game's id begins, the look of the game's family. If none exists, the id determines one of all looks,
         always the same.
         """
-        if requested_look in self.looks:
-            return self.looks[requested_look]
-        matching_names = [name for name in self.looks if game_id.startswith(name)]
-        for key in (max(matching_names, key=len, default=""), family):
-            if key in self.looks:
-                return self.looks[key]
-        names = sorted(self.looks)
-        return self.looks[names[zlib.crc32(game_id.encode()) % len(names)]]
+        if requested_look in self.look_by_name:
+            return self.look_by_name[requested_look]
+        matching_names = [name for name in self.look_by_name if game_id.startswith(name)]
+        for look_name in (max(matching_names, key=len, default=""), family):
+            if look_name in self.look_by_name:
+                return self.look_by_name[look_name]
+        names = sorted(self.look_by_name)
+        return self.look_by_name[names[zlib.crc32(game_id.encode()) % len(names)]]
 
     def get_colour(self, colour_name: str) -> Colour:
         """Return a colour by its name in the theme. Raises :class:`ThemeError`."""
-        if colour_name not in self.colours:
+        if colour_name not in self.colour_by_name:
             raise ThemeError(f"colours.{colour_name}: the theme has no such colour")
-        return self.colours[colour_name]
+        return self.colour_by_name[colour_name]
 
     def find_celebration_level(self, win_credits: int, bet_credits: int) -> int:
         """Return the celebration level of a win: 0 (a loss, or less than the stake) to the last level."""
@@ -180,14 +180,16 @@ class Theme:
 def load_theme(path: Path = THEME_FOLDER / "theme.toml") -> Theme:
     """Read the theme. Raises :class:`ThemeError` naming the file and the key."""
     try:
-        data: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+        theme_data: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
         return Theme(
-            fonts={role: THEME_FOLDER / "fonts" / name for role, name in data["fonts"].items()},
-            colours={name: parse_colour(text) for name, text in data["colours"].items()},
-            sizes={name: int(size) for name, size in data["sizes"].items()},
-            motion=MotionTimes(**{key: float(value) for key, value in data["motion"].items()}),
-            celebration_levels=tuple(data["celebration"]["levels"]),
-            looks={name: _read_look(name, look) for name, look in data["looks"].items()},
+            font_path_by_role={
+                role: THEME_FOLDER / "fonts" / name for role, name in theme_data["fonts"].items()
+            },
+            colour_by_name={name: parse_colour(text) for name, text in theme_data["colours"].items()},
+            size_by_name={name: int(size) for name, size in theme_data["sizes"].items()},
+            motion=MotionTimes(**{key: float(value) for key, value in theme_data["motion"].items()}),
+            celebration_levels=tuple(theme_data["celebration"]["levels"]),
+            look_by_name={name: _read_look(name, look) for name, look in theme_data["looks"].items()},
         )
     except (OSError, KeyError, TypeError, ValueError, IndexError, ThemeError) as error:
         raise ThemeError(f"{path}: {error}") from error

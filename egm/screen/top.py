@@ -65,7 +65,7 @@ class TopPicture(Picture):
         else:
             draw_celebration(self._use_board_as_field(context))
 
-    def list_touches(self, view: View) -> list[TouchTarget]:  # noqa: ARG002 (signature of Picture)
+    def list_touch_targets(self, view: View) -> list[TouchTarget]:  # noqa: ARG002 (signature of Picture)
         """Return an empty list: the top screen has no touch targets."""
         return []
 

@@ -84,7 +84,7 @@ class View:
     """The machine's latest snapshot; None until the first arrives."""
     start_up_activity: StartUpActivity | None = None
     """The start-up progress of a machine that is starting, for the first time or again; None otherwise."""
-    games: Mapping[str, GameView] = field(default_factory=dict)
+    game_by_id: Mapping[str, GameView] = field(default_factory=dict)
     """The games that the machine has published, by id: those on offer, and a withdrawn game of an open round."""
     reel_data_by_game: Mapping[str, Mapping[str, ReelData]] = field(default_factory=dict)
     """The reel data of each game stage played on reels, by game id and then by stage."""
@@ -131,7 +131,7 @@ class View:
     is_key_turn_pending: bool = False
     """Whether the operator's key is to be turned once the bench has reported the key's position."""
     last_action_name: str = ""
-    """The name of the last action of a person, such as that of the key pressed last."""
+    """The name of a person's last action, such as the action of the key pressed last."""
     pressed_at: float = -10.0
     """When a person last touched, pressed or typed something, which set ``last_action_name``."""
     last_activity_at: float = 0.0
@@ -156,7 +156,7 @@ class View:
     """When the credit last changed."""
     volume_step: int = 2
     """The volume step, from 0 (silent) to 3."""
-    reduced_motion: bool = False
+    is_motion_reduced: bool = False
     """Whether less movement is shown, as the player's browser or the start of the screen requested."""
     marked_keno_slip: keno_slip.KenoSlip = field(default_factory=keno_slip.KenoSlip)
     """The player's marks in a Keno game."""
@@ -180,7 +180,7 @@ class View:
         """Return the game that is selected on the machine, or None."""
         if self.snapshot is None or self.snapshot.game_id is None:
             return None
-        return self.games.get(self.snapshot.game_id)
+        return self.game_by_id.get(self.snapshot.game_id)
 
     @property
     def table(self) -> TableGameData | None:
@@ -267,10 +267,12 @@ def build_view_timeline(view: View, theme: Theme) -> PresentationTimeline | None
         return None
     outcome = view.presentation.outcome
     new_win_credits = outcome.win_credits - view.presentation.presented_credits
-    level = theme.find_celebration_level(new_win_credits, outcome.bet_credits)
+    celebration_level = theme.find_celebration_level(new_win_credits, outcome.bet_credits)
     if outcome.progressives or outcome.prizes:
-        level = len(theme.celebration_levels) - 1
-    return build_timeline(view.presentation, theme.motion, level, reduced_motion=view.reduced_motion)
+        celebration_level = len(theme.celebration_levels) - 1
+    return build_timeline(
+        view.presentation, theme.motion, celebration_level, is_motion_reduced=view.is_motion_reduced
+    )
 
 
 def is_presentation_running(view: View, theme: Theme) -> bool:
@@ -298,10 +300,10 @@ def is_decision_due(view: View, theme: Theme) -> bool:
     timeline = build_view_timeline(view, theme)
     if view.decision is None or view.presentation is None or timeline is None:
         return view.decision is not None
-    shown_at = (
+    due_seconds = (
         timeline.roll_up_end_seconds if view.decision.kind == "double_up" else timeline.last_stop_seconds
     )
-    return view.now - view.presentation.began_at >= shown_at
+    return view.now - view.presentation.began_at >= due_seconds
 
 
 def is_decision_by_marking(view: View) -> bool:
@@ -420,17 +422,17 @@ def list_available_bets(view: View) -> tuple[int, ...]:
     if not keno_slip.is_keno_game(game):
         return list_offered_costs(view)
     if not view.marked_keno_slip.has_marks:
-        costs = keno_slip.list_preset_ticket_prices(
+        prices = keno_slip.list_preset_ticket_prices(
             game, keno_slip.find_current_preset_ticket(game, snapshot)
         )
-        return tuple(cost for cost in costs if is_cost_within_limits(snapshot, cost))
+        return tuple(price for price in prices if is_cost_within_limits(snapshot, price))
     default_stake = keno_slip.find_current_stake(snapshot, game)
     return tuple(
         stake
         for stake in keno_slip.list_permitted_stakes(game)
         if is_cost_within_limits(
             snapshot,
-            keno_slip.compute_slip_cost(game, view.marked_keno_slip.with_stake(stake, default_stake), stake),
+            keno_slip.compute_slip_price(game, view.marked_keno_slip.with_stake(stake, default_stake), stake),
         )
     )
 
@@ -479,7 +481,7 @@ def compute_bet_credits(view: View) -> int:
         return view.chips.credits
     if not keno_slip.is_valid_slip(view.game, view.marked_keno_slip):
         return 0
-    return keno_slip.compute_slip_cost(
+    return keno_slip.compute_slip_price(
         view.game, view.marked_keno_slip, keno_slip.find_current_stake(view.snapshot, view.game)
     )
 

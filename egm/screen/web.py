@@ -29,7 +29,7 @@ from websockets.frames import CloseCode
 
 from egm.links.screen.private_sockets import LOOPBACK_ADDRESS
 from egm.screen.app import TouchFraction
-from egm.screen.audio.scores import SOUND_CUES
+from egm.screen.audio.scores import SOUND_CUE_BY_NAME
 from egm.screen.audio.sound_store import SoundStore
 from egm.screen.controls import find_action_by_key_name
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, Layout, build_telephone_layout
@@ -343,7 +343,7 @@ class BrowserScreen:
 
     def play(self, cue: str, sound_family: str, channel: str, loudness: float) -> None:
         """Play a sound cue in the browser. If no browser is connected, play nothing."""
-        is_loop = SOUND_CUES[cue].is_loop
+        is_loop = SOUND_CUE_BY_NAME[cue].is_loop
         message = json.dumps(
             {"sound": f"{sound_family}/{cue}", "channel": channel, "level": loudness, "loop": is_loop}
         )

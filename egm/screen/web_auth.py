@@ -1,10 +1,10 @@
 """Access control of the browser screen: only a browser on this computer that had the token sees the picture.
 
-The printed address contains a one-time token. The page opened with it has a session, a random secret, and sends it as
-the first message on its connection and with each request for a sound. Sessions are not cookies, because a browser sends
-a cookie to every port of this computer, also to a server of another user. After a token has been used, a new one is
-written to a file in the state folder that only its owner can read. A session is valid during one run of the cabinet, as
-long as its browser sends messages regularly and not too many other sessions are opened.
+The printed address contains a one-time token. The page that is opened with it gets a session: a random secret, which it
+sends as the first message on its connection and with each request for a sound. Sessions are not cookies, because a
+browser sends a cookie to every port of this computer, also to a server of another user. After a token has been used, a
+new one is written to a file in the state folder that only its owner can read. A session is valid during one run of the
+cabinet, as long as its browser sends messages regularly and not too many other sessions are opened.
 
 The process that starts the screen holds the listening socket and, in memory only, the digests of the sessions. A
 restarted screen therefore accepts the browsers that it served before, and no other process can take the port meanwhile.
@@ -119,11 +119,11 @@ class WebAccess:
             return None if is_own_origin else build_response(HTTPStatus.FORBIDDEN, "Not from here.\n")
         if path.startswith("/sound/") and self.authenticate_and_renew(_read_session(request)):
             sound_family, _slash, cue = path.removeprefix("/sound/").removesuffix(".wav").partition("/")
-            data = self._find_sound(cue, sound_family)
+            samples = self._find_sound(cue, sound_family)
             return (
                 build_response(HTTPStatus.NOT_FOUND, "No such sound.\n")
-                if data is None
-                else build_sound_response(data)
+                if samples is None
+                else build_sound_response(samples)
             )
         return (
             self._choose_page_response(query)
@@ -179,10 +179,13 @@ class WebAccess:
     def _save_sessions(self) -> None:
         """Save the browser sessions in the file that outlives the screen's process."""
         if self._session_descriptor is not None:
-            data = json.dumps(
-                [[session.digest, session.last_message_at] for session in self._sessions]
+            saved_bytes = json.dumps(
+                [
+                    [browser_session.digest, browser_session.last_message_at]
+                    for browser_session in self._sessions
+                ]
             ).encode()
-            os.pwrite(self._session_descriptor, data.ljust(_SAVED_SESSIONS_SIZE_BYTES), 0)
+            os.pwrite(self._session_descriptor, saved_bytes.ljust(_SAVED_SESSIONS_SIZE_BYTES), 0)
 
 
 def _read_saved_sessions(session_descriptor: int) -> list[_Session]:
@@ -229,26 +232,30 @@ def build_page_response(session: str) -> Response:
 
 def build_sound_response(samples: bytes) -> Response:
     """Return the response with the samples of a sound."""
-    data = encode_wave_file(samples)
-    header_fields = {"Content-Type": "audio/wav", "Content-Length": str(len(data)), "Connection": "close"}
+    wave_file = encode_wave_file(samples)
+    header_fields = {
+        "Content-Type": "audio/wav",
+        "Content-Length": str(len(wave_file)),
+        "Connection": "close",
+    }
     headers = Headers(
         {**header_fields, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, max-age=86400"}
     )
-    return Response(HTTPStatus.OK.value, HTTPStatus.OK.phrase, headers, data)
+    return Response(HTTPStatus.OK.value, HTTPStatus.OK.phrase, headers, wave_file)
 
 
 def build_response(
     status: HTTPStatus, body: str, additional_headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return a complete HTTP response whose headers forbid caching, framing and content sniffing."""
-    data = body.encode()
+    body_bytes = body.encode()
     header_fields = {
         "Content-Type": "text/plain; charset=utf-8",
-        "Content-Length": str(len(data)),
+        "Content-Length": str(len(body_bytes)),
         "Connection": "close",
         "Cache-Control": "no-store",
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
         **(additional_headers or {}),
     }
-    return Response(status.value, status.phrase, Headers(header_fields), data)
+    return Response(status.value, status.phrase, Headers(header_fields), body_bytes)

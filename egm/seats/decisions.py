@@ -5,8 +5,8 @@ other game of the round then records the same step (:func:`apply_recorded_steps`
 time, and the time bank that some games give each player is used up, the table chooses for it the first
 option that costs nothing. The time does not run while the player's screen is missing, for example after a
 restart. The round waits neither for a seat that cannot play, nor for a seat that started no game when betting
-closed. In games between players, one decision is not a player's: have all seats staked their wagers? The table
-makes it without delay.
+closed. In games between players, the table itself makes one decision, without delay: whether all seats have staked
+their wagers.
 """
 
 from collections.abc import Iterator
@@ -31,9 +31,23 @@ from paytables import (
     TimeToAct,
 )
 
-#: Seconds for which the time limit of a decision stops because its player has no screen. A position without a
-#: screen is out of service by then, and the other players do not wait for it any longer.
+#: The most seconds for which the time limit of a decision stops because its player has no screen. A position without
+#: a screen is out of service by then, and the other players do not wait for it any longer.
 NO_SCREEN_EXTENSION_SECONDS_MAX: Final = 60
+
+
+class _PendingDecision(NamedTuple):
+    """A seat's open game, and the decision for which it waits."""
+
+    game_record: GameRecord
+    decision: Decision
+
+
+class _StepToRecord(NamedTuple):
+    """A seat's open game, and the event by which it records a step that other games of its round have recorded."""
+
+    game_record: GameRecord
+    event: Event
 
 
 class _OpenTurn(NamedTuple):
@@ -47,17 +61,15 @@ class _OpenTurn(NamedTuple):
 def apply_recorded_steps(tables: SharedTables) -> None:
     """Let each game of a shared round record the steps that other games of the round have recorded before it."""
     for seated_position in list(tables.position_by_number.values()):
-        while (recorded_step := _find_next_recorded_step(tables, seated_position)) is not None:
-            game_record, event = recorded_step
+        while (step_to_record := _find_step_to_record(tables, seated_position)) is not None:
+            game_record, event = step_to_record
             seated_position.submit_event(event)
             updated_game_record = find_open_game(seated_position.machine)
             if updated_game_record is None or len(updated_game_record.steps) == len(game_record.steps):
                 break
 
 
-def _find_next_recorded_step(
-    tables: SharedTables, seated_position: SeatedPosition
-) -> tuple[GameRecord, Event] | None:
+def _find_step_to_record(tables: SharedTables, seated_position: SeatedPosition) -> _StepToRecord | None:
     """Return the seat's open game, and the event by which it records the next step that other games have recorded.
 
     Return None if the game waits for no decision, or if its decision is not made yet.
@@ -76,7 +88,7 @@ def _find_next_recorded_step(
     recorded_step = shared_round.find_step(len(game_record.steps))
     if recorded_step is None:
         return None
-    return game_record, _build_choice_event(seated_position, recorded_step.choice, decision)
+    return _StepToRecord(game_record, _build_choice_event(seated_position, recorded_step.choice, decision))
 
 
 def _build_choice_event(seated_position: SeatedPosition, choice: JSON, decision: Decision) -> Event:
@@ -103,8 +115,8 @@ def decide_overdue_turns(tables: SharedTables) -> list[SeatedPosition]:
             open_turns_by_key.setdefault(_build_turn_key(game_record), []).append(
                 _OpenTurn(seated_position, game_record, decision)
             )
-    for turn_key in tables.pending_turns.keys() - open_turns_by_key.keys():
-        _store_time_bank_left(tables, tables.pending_turns.pop(turn_key))
+    for turn_key in tables.pending_turn_by_key.keys() - open_turns_by_key.keys():
+        _store_time_bank_left(tables, tables.pending_turn_by_key.pop(turn_key))
     _refill_time_banks_of_vacated_seats(tables)
     positions_to_update: list[SeatedPosition] = []
     for turn_key, open_turns in open_turns_by_key.items():
@@ -114,7 +126,7 @@ def decide_overdue_turns(tables: SharedTables) -> list[SeatedPosition]:
             turn_key,
             [open_turn for open_turn in open_turns if len(open_turn.game_record.steps) == step_count_max],
         )
-        turn = tables.pending_turns[turn_key]
+        turn = tables.pending_turn_by_key[turn_key]
         positions = [open_turn.seated_position for open_turn in open_turns]
         seconds = turn.compute_seconds_left(positions[0].machine)
         if turn.displayed_seconds != seconds:
@@ -127,7 +139,7 @@ def _decide_if_overdue(tables: SharedTables, turn_key: str, open_turns: list[_Op
     """If the time for a decision is over, enter the default choice in the game of the seat that had to decide.
 
     The time begins with the first call for the decision. ``turn_key`` identifies the decision; ``open_turns`` are
-    those of the seats' open games. If that seat cannot play, enter the choice in another game of the round.
+    the open games that wait for it. If that seat cannot play, enter the choice in another game of the round.
     """
     deciding_turns = [
         open_turn
@@ -136,10 +148,10 @@ def _decide_if_overdue(tables: SharedTables, turn_key: str, open_turns: list[_Op
     ]
     seated_position, game_record, decision = (deciding_turns or open_turns)[0]
     deciding_position = (
-        seated_position if deciding_turns else _find_seat_in_round(tables, game_record, decision.seat)
+        seated_position if deciding_turns else _find_position_in_round(tables, game_record, decision.seat)
     )
     turn, step_index, now_ns = (
-        tables.pending_turns.get(turn_key),
+        tables.pending_turn_by_key.get(turn_key),
         len(game_record.steps),
         seated_position.machine.clock.monotonic_ns(),
     )
@@ -151,7 +163,7 @@ def _decide_if_overdue(tables: SharedTables, turn_key: str, open_turns: list[_Op
             if deciding_position is None
             else _find_time_to_act(seated_position.machine, game_record).seconds
         )
-        turn = tables.pending_turns[turn_key] = PendingTurn(
+        turn = tables.pending_turn_by_key[turn_key] = PendingTurn(
             step_index, now_ns + seconds_allowed * NANOSECONDS_PER_SECOND, last_checked_ns=now_ns
         )
     has_screen = deciding_position is None or deciding_position.has_screen()
@@ -190,7 +202,7 @@ def _start_time_bank(
     """
     time_bank_key = TimeBankKey(machine.position.number, game_record.game_reference.digest)
     full_ns = _find_time_to_act(machine, game_record).bank_seconds * NANOSECONDS_PER_SECOND
-    left_ns = tables.time_bank_left_ns.get(time_bank_key, full_ns)
+    left_ns = tables.time_bank_left_ns_by_key.get(time_bank_key, full_ns)
     if turn.time_bank_key is not None or left_ns <= 0:
         return False
     turn.time_bank_key, turn.deadline_ns = time_bank_key, machine.clock.monotonic_ns() + left_ns
@@ -201,18 +213,18 @@ def _store_time_bank_left(tables: SharedTables, turn: PendingTurn) -> None:
     """Store how much time is left in the time bank that a finished decision has used."""
     if turn.time_bank_key is not None:
         now_ns = tables.position_by_number[turn.time_bank_key.position_number].machine.clock.monotonic_ns()
-        tables.time_bank_left_ns[turn.time_bank_key] = max(0, turn.deadline_ns - now_ns)
+        tables.time_bank_left_ns_by_key[turn.time_bank_key] = max(0, turn.deadline_ns - now_ns)
         turn.time_bank_key = None
 
 
 def _refill_time_banks_of_vacated_seats(tables: SharedTables) -> None:
     """Refill the time banks of every position without credit and game, for its next player."""
-    for time_bank_key in list(tables.time_bank_left_ns):
+    for time_bank_key in list(tables.time_bank_left_ns_by_key):
         seated_position = tables.position_by_number.get(time_bank_key.position_number)
         if seated_position is None or (
             not seated_position.machine.credit_cents and find_open_game(seated_position.machine) is None
         ):
-            del tables.time_bank_left_ns[time_bank_key]
+            del tables.time_bank_left_ns_by_key[time_bank_key]
 
 
 def _find_default_choice(tables: SharedTables, game_record: GameRecord, decision: Decision) -> JSON:
@@ -222,12 +234,12 @@ def _find_default_choice(tables: SharedTables, game_record: GameRecord, decision
         return default_choice
     staked_seats = {bet.seat for bet in (*game_record.wager.bets, *game_record.wager.bets_of_other_seats)}
     are_all_seats_present = all(
-        _find_seat_in_round(tables, game_record, number) is not None for number in staked_seats
+        _find_position_in_round(tables, game_record, number) is not None for number in staked_seats
     )
     return ALL_STAKED_OPTION if are_all_seats_present else STAKES_RETURNED_OPTION
 
 
-def _find_seat_in_round(
+def _find_position_in_round(
     tables: SharedTables, game_record: GameRecord, seat_number: int
 ) -> SeatedPosition | None:
     """Return the position that has this seat number and an open game in the same round as ``game_record``, or None."""
@@ -260,7 +272,7 @@ def _is_blocking_other_seats(machine: PositionMachine, game_record: GameRecord) 
     )
 
 
-def _find_pending_decision(seated_position: SeatedPosition) -> tuple[GameRecord, Decision] | None:
+def _find_pending_decision(seated_position: SeatedPosition) -> _PendingDecision | None:
     """Return the seat's open game and its pending decision, or None.
 
     Decisions that a real wheel makes, and decisions in a round that was declared void, are excluded.
@@ -277,7 +289,7 @@ def _find_pending_decision(seated_position: SeatedPosition) -> tuple[GameRecord,
         return None
     if is_round_void(seated_position.machine, game_record):
         return None
-    return game_record, decision
+    return _PendingDecision(game_record, decision)
 
 
 def iter_turn_notices(machine: PositionMachine) -> Iterator[Notice]:
@@ -296,7 +308,7 @@ def iter_turn_notices(machine: PositionMachine) -> Iterator[Notice]:
     if tables is None or pending_decision is None:
         return
     game_record, decision = pending_decision
-    turn = tables.pending_turns.get(_build_turn_key(game_record))
+    turn = tables.pending_turn_by_key.get(_build_turn_key(game_record))
     if turn is None:
         return
     if decision.kind == SEATS_DECISION_KIND:

@@ -71,7 +71,7 @@ class BettingClock:
         self._machine = context.engine.machine
         self._tables = self._machine.component(SharedTables)
         self._change_event = asyncio.Event()
-        self._displayed_seconds: dict[str, int] = {}
+        self._displayed_seconds_by_digest: dict[str, int] = {}
 
     async def run(self) -> None:
         """Check the betting periods after every event, and each second while a betting period or a time limit runs."""
@@ -82,7 +82,11 @@ class BettingClock:
             apply_recorded_steps(self._tables)
             for seated_position in decide_overdue_turns(self._tables):
                 seated_position.submit_event(Event(EventType.SHARED_MEMORY_CHANGED))
-            timeout_seconds = 1.0 if self._tables.betting_deadlines_ns or self._tables.pending_turns else None
+            timeout_seconds = (
+                1.0
+                if self._tables.betting_deadline_ns_by_digest or self._tables.pending_turn_by_key
+                else None
+            )
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(timeout_seconds):
                     await self._change_event.wait()
@@ -93,15 +97,15 @@ class BettingClock:
 
     def _close_due_periods(self) -> None:
         """Close each betting period that is over if its table is free; update the displayed time left of the others."""
-        for game_digest in list(self._tables.betting_deadlines_ns):
+        for game_digest in list(self._tables.betting_deadline_ns_by_digest):
             seconds = self._tables.compute_seconds_left(game_digest) or 0
             if (
                 not seconds or self._tables.have_all_positions_bet(game_digest)
             ) and not self._tables.must_next_round_wait(game_digest):
-                self._displayed_seconds.pop(game_digest, None)
+                self._displayed_seconds_by_digest.pop(game_digest, None)
                 self._tables.close_betting(game_digest)
-            elif self._displayed_seconds.get(game_digest) != seconds:
-                self._displayed_seconds[game_digest] = seconds
+            elif self._displayed_seconds_by_digest.get(game_digest) != seconds:
+                self._displayed_seconds_by_digest[game_digest] = seconds
                 for seated_position in self._tables.list_positions_at(game_digest):
                     seated_position.submit_event(Event(EventType.SHARED_MEMORY_CHANGED))
 

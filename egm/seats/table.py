@@ -119,13 +119,13 @@ class SharedTables:
 
     position_by_number: dict[int, SeatedPosition] = field(default_factory=dict)
     """The registered player positions, by position number."""
-    betting_deadlines_ns: dict[str, int] = field(default_factory=dict)
+    betting_deadline_ns_by_digest: dict[str, int] = field(default_factory=dict)
     """The end of each open betting period in monotonic nanoseconds, by the game's digest."""
 
-    pending_turns: dict[str, PendingTurn] = field(default_factory=dict)
+    pending_turn_by_key: dict[str, PendingTurn] = field(default_factory=dict)
     """The pending decisions for which other seats wait, by round id (or play id)."""
 
-    time_bank_left_ns: dict[TimeBankKey, int] = field(default_factory=dict)
+    time_bank_left_ns_by_key: dict[TimeBankKey, int] = field(default_factory=dict)
     """The nanoseconds left in each time bank that was used; a full one is absent."""
 
     last_refusal_notice: Notice | None = None
@@ -163,7 +163,7 @@ class SharedTables:
 
     def compute_seconds_left(self, game_digest: str) -> int | None:
         """Return the seconds left in a game's betting period, rounded up, or None if it is not open."""
-        deadline_ns = self.betting_deadlines_ns.get(game_digest)
+        deadline_ns = self.betting_deadline_ns_by_digest.get(game_digest)
         seated_position = next(iter(self.position_by_number.values()), None)
         if deadline_ns is None or seated_position is None:
             return None
@@ -176,7 +176,7 @@ class SharedTables:
         """
         self.position_by_number[machine.position.number].game_digest = game_digest
         if betting_seconds is not None:
-            self.betting_deadlines_ns.setdefault(
+            self.betting_deadline_ns_by_digest.setdefault(
                 game_digest, machine.clock.monotonic_ns() + betting_seconds * NANOSECONDS_PER_SECOND
             )
 
@@ -190,7 +190,7 @@ class SharedTables:
             return
         game_digest, seated_position.game_digest = seated_position.game_digest, ""
         if not self.list_positions_with_bets(game_digest):
-            self.betting_deadlines_ns.pop(game_digest, None)
+            self.betting_deadline_ns_by_digest.pop(game_digest, None)
 
     def have_all_positions_bet(self, game_digest: str) -> bool:
         """Return whether all positions that could play the game's next round have placed their bets.
@@ -229,7 +229,7 @@ class SharedTables:
 
         Positions without new bets take part if this round decides their standing bets.
         """
-        self.betting_deadlines_ns.pop(game_digest, None)
+        self.betting_deadline_ns_by_digest.pop(game_digest, None)
         positions = self.list_positions_with_bets(game_digest)
         if not positions:
             return
@@ -255,17 +255,17 @@ class SharedTables:
         participating_positions = [
             seated_position for seated_position in positions if _can_take_part(seated_position)
         ]
-        assignments = _assign_seats(
+        assignment_by_position = _assign_seats(
             [
                 (seated_position, find_current_bet(seated_position.machine))
                 for seated_position in participating_positions
             ]
         )
-        refusal_by_position = _remove_refused_seats(participating_positions, assignments)
-        round_refusal = _find_round_refusal(positions[0].machine, game_digest, assignments)
-        assignments = {} if round_refusal else assignments
-        wagers = dict(assignments.values())
-        shared_round = SharedRound(round_id or positions[0].machine.fresh_id("round"), wagers)
+        refusal_by_position = _remove_refused_seats(participating_positions, assignment_by_position)
+        round_refusal = _find_round_refusal(positions[0].machine, game_digest, assignment_by_position)
+        assignment_by_position = {} if round_refusal else assignment_by_position
+        wager_by_seat = dict(assignment_by_position.values())
+        shared_round = SharedRound(round_id or positions[0].machine.fresh_id("round"), wager_by_seat)
         shared_state = TableStatesAtRoundStart(
             {game_digest: read_shared_state(positions[0].machine, game_digest)}
         )
@@ -275,9 +275,9 @@ class SharedTables:
             seated_position.machine.install(shared_state)
             position_number = seated_position.machine.position.number
             self.last_refusal_notice = refusal_by_position.get(position_number, round_refusal)
-            if position_number in assignments:
+            if position_number in assignment_by_position:
                 position_rounds.starting_round = shared_round
-                position_rounds.seat_number = assignments[position_number].seat_number
+                position_rounds.seat_number = assignment_by_position[position_number].seat_number
             try:
                 seated_position.submit_event(Event(TableEvent.NO_MORE_BETS))
             finally:
@@ -293,9 +293,11 @@ def _has_bets_in_round(machine: PositionMachine, game_digest: str) -> bool:
     """Return whether the starting round decides standing bets of this position."""
     table_record = read_table(machine, game_digest)
     selected_game = machine.games.get(machine.selection.game_id)
-    depends_on_throw = selected_game is not None and bool(selected_game.rules.standing_bet_state_keys)
+    bets_depend_on_table_state = selected_game is not None and bool(
+        selected_game.rules.standing_bet_state_keys
+    )
     return (
-        depends_on_throw
+        bets_depend_on_table_state
         and table_record is not None
         and bool(table_record.standing_stakes)
         and can_join_shared_round(machine, game_digest)
@@ -318,11 +320,11 @@ def _is_position_delaying_next_round(machine: PositionMachine, game_digest: str)
 
 
 def _find_wager_refusal(
-    rules: GameRules, seat_number: int, wager: Wager, other_wagers: Mapping[int, Wager]
+    rules: GameRules, seat_number: int, wager: Wager, other_wager_by_seat: Mapping[int, Wager]
 ) -> Notice | None:
-    """Return why the rules do not accept the wager of seat ``seat_number`` together with ``other_wagers``, or None."""
+    """Return the notice that the rules refuse a seat's wager together with the others; None if they accept it."""
     try:
-        rules.combine_seat_wagers(wager, seat_number, other_wagers)
+        rules.combine_seat_wagers(wager, seat_number, other_wager_by_seat)
     except RefusedRoundError as error:
         return Notice(code=error.notice, severity="warning", values=dict(error.values))
     except WagerError:
@@ -337,21 +339,21 @@ def _assign_seats(
 
     A position whose wager the table's rules do not accept by itself is left out.
     """
-    assignments: dict[int, SeatAssignment] = {}
+    assignment_by_position: dict[int, SeatAssignment] = {}
     for seated_position, bet in bets_by_position:
         if bet is not None:
             position_number, rules = seated_position.machine.position.number, bet.game.rules
-            seat_number = position_number - 1 if rules.has_fixed_seats else len(assignments)
+            seat_number = position_number - 1 if rules.has_fixed_seats else len(assignment_by_position)
             refusal = _find_wager_refusal(rules, seat_number, bet.wager, {})
             if refusal != _BETS_NOT_ACCEPTED_NOTICE:  # other reasons need all seats
-                assignments[position_number] = SeatAssignment(seat_number, bet.wager)
-    return assignments
+                assignment_by_position[position_number] = SeatAssignment(seat_number, bet.wager)
+    return assignment_by_position
 
 
 def _remove_refused_seats(
-    positions: list[SeatedPosition], assignments: dict[int, SeatAssignment]
+    positions: list[SeatedPosition], assignment_by_position: dict[int, SeatAssignment]
 ) -> dict[int, Notice]:
-    """Remove from ``assignments`` the positions whose wagers do not fit the others; return each reason, by position.
+    """Remove the positions whose wagers do not fit the others; return the reason for each, by position number.
 
     A game that needs several seats is not reduced: it is refused as a whole instead (:func:`_find_round_refusal`).
     """
@@ -361,13 +363,16 @@ def _remove_refused_seats(
             seated_position.machine.position.number,
             find_current_bet(seated_position.machine),
         )
-        if bet is None or position_number not in assignments or bet.game.rules.seats_min > 1:
+        if bet is None or position_number not in assignment_by_position or bet.game.rules.seats_min > 1:
             continue
         refusal = _find_wager_refusal(
-            bet.game.rules, assignments[position_number].seat_number, bet.wager, dict(assignments.values())
+            bet.game.rules,
+            assignment_by_position[position_number].seat_number,
+            bet.wager,
+            dict(assignment_by_position.values()),
         )
         if refusal is not None:
-            del assignments[position_number]
+            del assignment_by_position[position_number]
             refusal_by_position[position_number] = refusal
     return refusal_by_position
 
@@ -388,21 +393,21 @@ def _can_take_part(seated_position: SeatedPosition) -> bool:
 
 
 def _find_round_refusal(
-    machine: PositionMachine, game_digest: str, assignments: Mapping[int, SeatAssignment]
+    machine: PositionMachine, game_digest: str, assignment_by_position: Mapping[int, SeatAssignment]
 ) -> Notice | None:
-    """Return why a game's rules refuse a round with these seats and wagers, or None if it can be played.
+    """Return the notice that a game's rules refuse a round with these seats and wagers; None if it can be played.
 
     Only a game that needs several seats can refuse a whole round.
     """
     rules = next((game.rules for game in machine.games.values() if game.digest == game_digest), None)
-    if rules is None or not assignments or rules.seats_min == 1:
+    if rules is None or not assignment_by_position or rules.seats_min == 1:
         return None
     table_record = read_table(machine, game_digest)
     current_rules = rules.with_table_state(None if table_record is None else table_record.table_state)
-    wagers = dict(assignments.values())
+    wager_by_seat = dict(assignment_by_position.values())
     refusals = (
-        _find_wager_refusal(current_rules, seat_number, wager, wagers)
-        for seat_number, wager in wagers.items()
+        _find_wager_refusal(current_rules, seat_number, wager, wager_by_seat)
+        for seat_number, wager in wager_by_seat.items()
     )
     return next((refusal for refusal in refusals if refusal is not None), None)
 
@@ -462,7 +467,7 @@ def compute_betting_seconds_left(machine: PositionMachine) -> int | None:
     tables = machine.find_installed(SharedTables)
     return (
         None
-        if tables is None or not tables.betting_deadlines_ns
+        if tables is None or not tables.betting_deadline_ns_by_digest
         else tables.compute_seconds_left(find_selected_game_digest(machine))
     )
 

@@ -1,6 +1,6 @@
 """The open service menu: the stack of menu pages that a person has opened; the screen shows the top one.
 
-A page builds its content from the machine's state each time it is shown. It answers a touch with a result:
+A page builds its content from the machine's state each time it is shown. A touch or input on it has a result:
 stay, open a page, go back, close the menu, or submit an event, which the state table accepts or refuses. All changes
 are made by such events, except that the pages themselves record sign-ins, new PINs and shown game recalls. The stack
 is not stored, so a restart closes the menu. Only when the menu was opened and who is signed in are stored, in the
@@ -68,7 +68,7 @@ class CloseMenu:
     reason: str = "left"
 
 
-#: Any result of an answered menu page.
+#: Any result of a touch or input on a menu page.
 PageResult = StayOnPage | OpenPage | GoBack | SubmitEvent | CloseMenu
 
 
@@ -125,13 +125,13 @@ class ServiceDesk:
     is_restart_requested: bool = False
     """Whether a restart of the machine was requested."""
     lock_start_ns_by_key: dict[str, int] = field(default_factory=dict)
-    """When each lock on staff numbers started, as monotonic nanoseconds, by the storage key of its wrong PINs."""
+    """When each lock on staff numbers started, in monotonic nanoseconds, by the storage key of the wrong PINs."""
     _notice: PageText | None = None
     _notice_severity: Severity = "info"
     _input_count: int = 0
-    """The number of answers to pages, and of closings of the menu, so far; it makes each page's id unique."""
+    """The number of inputs on pages, and of closings of the menu, so far; it makes each page's id unique."""
     _has_warned_about_loss: bool = False
-    """Whether the open page has shown the warning that leaving it loses the entries of a form."""
+    """Whether the open page has shown the warning that leaving it loses the entered values."""
 
     @property
     def is_open(self) -> bool:
@@ -165,21 +165,23 @@ class ServiceDesk:
         """Process a touch or input on the open service page; return what the caller must do.
 
         The result is an event to submit, :class:`CloseMenu` if the menu is to be closed, or None if nothing
-        else is to be done. The first request to leave a form with entries only shows a warning; the second
+        else is to be done. The first request to leave a form with entered values only shows a warning; the second
         leaves the form.
         """
         self._input_count += 1
-        if (action == "leave" and self._has_unwarned_entries(self.open_pages)) or (
-            action == "back" and self._has_unwarned_entries(self.open_pages[-1:])
+        if (action == "leave" and self._has_unwarned_values(self.open_pages)) or (
+            action == "back" and self._has_unwarned_values(self.open_pages[-1:])
         ):
             self._has_warned_about_loss = True
             self._set_notice(build_text("service.unconfirmed"), "warning")
             return None
         self._has_warned_about_loss = False
         result_by_fixed_action: dict[str, PageResult] = {"back": GoBack(), "leave": CloseMenu()}
-        result = result_by_fixed_action.get(action) or self.open_pages[-1].handle_input(machine, action, text)
+        page_result = result_by_fixed_action.get(action) or self.open_pages[-1].handle_input(
+            machine, action, text
+        )
         self._set_notice(None)
-        match result:
+        match page_result:
             case StayOnPage(notice=notice, severity=severity):
                 self._set_notice(notice, severity)
             case OpenPage(page=page):
@@ -193,11 +195,11 @@ class ServiceDesk:
                 self._set_notice(build_text("service.done"))
                 return event
             case CloseMenu():
-                return result
+                return page_result
         return None
 
-    def _has_unwarned_entries(self, pages: list[MenuPage]) -> bool:
-        """Return whether leaving ``pages`` would lose form entries, and the person has not been warned of it."""
+    def _has_unwarned_values(self, pages: list[MenuPage]) -> bool:
+        """Return whether leaving ``pages`` would lose entered values, and the person has not been warned of it."""
         return not self._has_warned_about_loss and any(page.entered_values for page in pages)
 
     def build_page(self, machine: PositionMachine) -> ServicePage | None:
@@ -220,14 +222,14 @@ class ServiceDesk:
                     else build_text(f"service.person.{person.role}", name=person.name, number=person.id),
                     "notice": notice,
                     "notice_severity": severity,
-                    "unconfirmed": self._has_unwarned_entries(self.open_pages),
+                    "unconfirmed": self._has_unwarned_values(self.open_pages),
                 }
             )
         )
 
     @property
     def _page_id(self) -> str:
-        """Return the id of the open service page, which changes with every answer and when the menu closes."""
+        """Return the id of the open service page, which changes with every input and when the menu closes."""
         return f"page-{self._input_count}"
 
     def _step_back(self, page_count: int) -> None:

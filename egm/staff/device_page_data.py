@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final
 
-from egm.devices import interface as device
+from egm.devices import interface
 
 #: Reports stored per device.
 DEVICE_REPORTS_MAX: Final = 12
@@ -37,25 +37,25 @@ class DevicePageData:
     """Whether the bill acceptor is under test: it then accepts bills and tickets and returns all of them."""
 
     def end_tests(self) -> None:
-        """End all device tests: switch off the outputs that they have switched on, and forget pressed buttons."""
+        """End all device tests: switch off the outputs that they have switched on, and remove pressed buttons."""
         self.tested_outputs = frozenset()
         self.is_testing_acceptor = False
         self.active_inputs = {name for name in self.active_inputs if not name.startswith("button:")}
 
-    def store_report(self, event: device.DeviceEvent) -> None:
+    def store_report(self, report: interface.DeviceEvent) -> None:
         """Store a device's report, for the device's service page."""
-        reports = self.last_reports_by_device_name.setdefault(event.device, deque(maxlen=DEVICE_REPORTS_MAX))
-        reports.appendleft(_format_report(event))
-        match event:
-            case device.DeviceIdentified(identity=identity):
-                self.identity_by_device_name[event.device] = identity
-            case device.DoorChanged(door=door, is_open=is_open):
+        reports = self.last_reports_by_device_name.setdefault(report.device, deque(maxlen=DEVICE_REPORTS_MAX))
+        reports.appendleft(_format_report(report))
+        match report:
+            case interface.DeviceIdentified(identity=identity):
+                self.identity_by_device_name[report.device] = identity
+            case interface.DoorChanged(door=door, is_open=is_open):
                 self._record_input(f"door:{door}", is_on=is_open)
-            case device.KeyTurned(key=key, is_on=is_on):
+            case interface.KeyTurned(key=key, is_on=is_on):
                 self._record_input(f"key:{key}", is_on=is_on)
-            case device.ButtonPressed(button=button):
+            case interface.ButtonPressed(button=button):
                 self._record_input(f"button:{button}", is_on=True)
-            case device.InputsReported(doors_open=open_doors, keys_on=active_keys):
+            case interface.InputsReported(doors_open=open_doors, keys_on=active_keys):
                 self.active_inputs = {
                     *(f"door:{name}" for name in open_doors),
                     *(f"key:{name}" for name in active_keys),
@@ -71,19 +71,21 @@ class DevicePageData:
             self.active_inputs.discard(input_name)
 
 
-def _format_report(event: device.DeviceEvent) -> str:
+def _format_report(report: interface.DeviceEvent) -> str:
     """Return a device's report as text in the terms of its protocol, without ticket numbers (E-06)."""
-    parts = []
-    for event_field in fields(event):
-        value = getattr(event, event_field.name)
-        if event_field.name == "device" or value is None or value == "":
+    field_texts = []
+    for report_field in fields(report):
+        value = getattr(report, report_field.name)
+        if report_field.name == "device" or value is None or value == "":
             continue
-        if isinstance(value, device.Barcode):
+        if isinstance(value, interface.Barcode):
             value = "a ticket"
-        elif isinstance(value, device.Banknote):
+        elif isinstance(value, interface.Banknote):
             value = f"a bill of {value.amount_cents / 100:.2f}"
-        parts.append(f"{event_field.name}={value if isinstance(value, str | int) else _format_value(value)}")
-    return f"{type(event).__name__} {' '.join(parts)}".strip()
+        field_texts.append(
+            f"{report_field.name}={value if isinstance(value, str | int) else _format_value(value)}"
+        )
+    return f"{type(report).__name__} {' '.join(field_texts)}".strip()
 
 
 def _format_value(value: object) -> str:

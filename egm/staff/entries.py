@@ -556,7 +556,7 @@ class InterventionOpened(StaffAuthorisedEntryAtMachine):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InterventionObserved:
+class InterventionReadByMonitoring:
     """The monitoring system has read who is working at the machine, so that doors may be opened."""
 
     id: NonBlankText
@@ -645,9 +645,9 @@ INTERVENTION_OPENED: Final = EntryDeclaration(
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
-INTERVENTION_SEEN: Final = EntryDeclaration(
+INTERVENTION_READ: Final = EntryDeclaration(
     kind="intervention.seen",
-    record=InterventionObserved,
+    record=InterventionReadByMonitoring,
     written_keys=(StaffKey.MONITORED_INTERVENTION,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),

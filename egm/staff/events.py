@@ -65,7 +65,7 @@ class MenuClosed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageInput:
-    """The id of the service page that a person has answered, and the text that they entered there."""
+    """The id of the service page on which a person has acted, and the text that they entered there."""
 
     page_id: JSON = field(default=None, metadata=stored_as("page"))
     entered_text: JSON = field(default=None, metadata=stored_as("input"))

@@ -50,8 +50,8 @@ def compute_lock_seconds_left(machine: PositionMachine, wrong_pins_key: str) -> 
     if not stored_counts["locked_seconds"]:
         return 0
     now_ns = machine.clock.monotonic_ns()
-    started_ns = machine.component(ServiceDesk).lock_start_ns_by_key.setdefault(wrong_pins_key, now_ns)
-    return max(0, int(stored_counts["locked_seconds"]) - (now_ns - started_ns) // NANOSECONDS_PER_SECOND)
+    lock_start_ns = machine.component(ServiceDesk).lock_start_ns_by_key.setdefault(wrong_pins_key, now_ns)
+    return max(0, int(stored_counts["locked_seconds"]) - (now_ns - lock_start_ns) // NANOSECONDS_PER_SECOND)
 
 
 def restart_lock_outs(machine: PositionMachine) -> None:
@@ -66,7 +66,7 @@ def restart_lock_outs(machine: PositionMachine) -> None:
 def authenticate(machine: PositionMachine, staff_number: str, pin: str) -> Person | str:
     """Return the person whose staff number and PIN were typed, or the code of the refusal.
 
-    A refused attempt is recorded here; a right PIN only if earlier wrong ones were counted, which it clears.
+    A refused attempt is recorded here; a correct PIN only if it clears earlier wrong PINs.
     """
     wrong_pins_key = build_wrong_pins_key(
         machine, staff_number, is_opened_by_key=machine.component(ServiceDesk).is_opened_by_key
@@ -74,15 +74,18 @@ def authenticate(machine: PositionMachine, staff_number: str, pin: str) -> Perso
     lock_seconds = compute_lock_seconds_left(machine, wrong_pins_key)
     stored_counts = _read_stored_counts(machine, wrong_pins_key)
     if lock_seconds:
-        state = _restart_lock(machine, wrong_pins_key, stored_counts["wrong"], lock_seconds)
+        state = _start_lock(machine, wrong_pins_key, stored_counts["wrong"], lock_seconds)
         machine.post(
             SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, reason="locked"), state=state
         )
         return "locked"
     staff_rules = machine.profile.staff
-    earlier_count = 0 if stored_counts["locked_seconds"] else int(stored_counts["wrong"])
-    terminal_count = _count_wrong_pins_at_terminals(machine, staff_number)
-    if terminal_count and earlier_count + terminal_count >= staff_rules.wrong_pin_count_max:
+    earlier_wrong_pin_count = 0 if stored_counts["locked_seconds"] else int(stored_counts["wrong"])
+    terminal_wrong_pin_count = _count_wrong_pins_at_terminals(machine, staff_number)
+    if (
+        terminal_wrong_pin_count
+        and earlier_wrong_pin_count + terminal_wrong_pin_count >= staff_rules.wrong_pin_count_max
+    ):
         machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, reason="locked"))
         return "locked"
     person = machine.component(Roster).authenticate(staff_number, pin)
@@ -95,7 +98,7 @@ def authenticate(machine: PositionMachine, staff_number: str, pin: str) -> Perso
         return person
     if machine.component(ServiceDesk).is_opened_by_key:  # a player must not lock a terminal
         _report_wrong_pin_to_terminals(machine, staff_number)
-    wrong_pin_count = earlier_count + 1
+    wrong_pin_count = earlier_wrong_pin_count + 1
     lock_seconds_after = (
         staff_rules.pin_lock_minutes * 60 if wrong_pin_count >= staff_rules.wrong_pin_count_max else 0
     )
@@ -107,7 +110,7 @@ def authenticate(machine: PositionMachine, staff_number: str, pin: str) -> Perso
             wrong_pin_count=wrong_pin_count,
             locked_seconds=lock_seconds_after,
         ),
-        state=_restart_lock(machine, wrong_pins_key, wrong_pin_count, lock_seconds_after),
+        state=_start_lock(machine, wrong_pins_key, wrong_pin_count, lock_seconds_after),
     )
     return "locked" if lock_seconds_after else "wrong_pin"
 
@@ -125,7 +128,7 @@ def _read_stored_counts(machine: PositionMachine, wrong_pins_key: str) -> dict[s
     )
 
 
-def _restart_lock(
+def _start_lock(
     machine: PositionMachine, wrong_pins_key: str, wrong_pin_count: int, lock_seconds: int
 ) -> dict[str, object]:
     """Start a lock of the staff numbers counted under ``wrong_pins_key``; return the state change that stores it.

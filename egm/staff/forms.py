@@ -25,7 +25,7 @@ _BASE_FIELDS: Final = (FormField(name="base"), FormField(name="lock"), FormField
 _ON_OFF_FIELD: Final = FormField(name="on", kind=FieldKind.CHOICE, choices=("yes", "no"))
 
 #: The operator options, each with its form; opened from the page of the options.
-OPTION_FORMS: Final[Mapping[str, Form]] = {
+OPTION_FORM_BY_NAME: Final[Mapping[str, Form]] = {
     option: Form(
         id=f"options_{option}",
         event=EventType.CHANGE_OPTIONS,
@@ -60,7 +60,7 @@ OPTION_FORMS: Final[Mapping[str, Form]] = {
 }
 
 STAFF_FORMS: Final[tuple[Form, ...]] = (
-    *OPTION_FORMS.values(),
+    *OPTION_FORM_BY_NAME.values(),
     Form(id="restart", event=EventType.RESTART, permission=Permission.RESTART, menu_section="machine"),
     Form(
         id="unlock",

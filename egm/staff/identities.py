@@ -50,23 +50,23 @@ class IdentityRecord:
     time_utc: datetime
     salt: bytes | None
     """The random bytes of the commitment; None after the record was erased."""
-    fields: Mapping[str, str] | None
+    text_by_field: Mapping[str, str] | None
     """The texts that identify the person, by field; None after the record was erased."""
 
     @property
     def matches_commitment(self) -> bool:
         """Return whether the identity record matches its commitment; always True for an erased record."""
-        if self.salt is None or self.fields is None:
+        if self.salt is None or self.text_by_field is None:
             return True
-        return compute_commitment(self.salt, self.subject, self.fields) == self.commitment
+        return compute_commitment(self.salt, self.subject, self.text_by_field) == self.commitment
 
 
-def compute_commitment(salt: bytes, subject: str, fields: Mapping[str, str]) -> str:
+def compute_commitment(salt: bytes, subject: str, text_by_field: Mapping[str, str]) -> str:
     """Return the commitment to a person's identity that the journal stores in place of the identity.
 
     It is the SHA-256 of salt, subject and fields, in hexadecimal.
     """
-    text = json.dumps({"subject": subject, "fields": dict(fields)}, sort_keys=True, ensure_ascii=False)
+    text = json.dumps({"subject": subject, "fields": dict(text_by_field)}, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(salt + text.encode()).hexdigest()
 
 
@@ -103,11 +103,11 @@ class IdentityRegister:
             except (OSError, sqlite3.Error) as error:
                 refused_paths.append((path, error))
         if not copies:
-            path, reason = refused_paths[0]
-            raise OperatorError(f"register of identities {path}: {reason}") from reason
-        for path, reason in refused_paths:
+            path, open_error = refused_paths[0]
+            raise OperatorError(f"register of identities {path}: {open_error}") from open_error
+        for path, open_error in refused_paths:
             # not a register any more: created again
-            if not isinstance(reason, OSError | sqlite3.OperationalError):
+            if not isinstance(open_error, OSError | sqlite3.OperationalError):
                 path.unlink()
                 copies.append(_connect(path))
         register = cls(copies, random_bytes)
@@ -144,17 +144,17 @@ class IdentityRegister:
                     if copy.in_transaction:
                         copy.execute("ROLLBACK")
                     self._copies.remove(copy)
-                    self._copies.append(copy)
+                    self._copies.append(copy)  # last, because records are read from the first copy
 
-    def store_identity(self, subject: str, fields: Mapping[str, str], time_utc: datetime) -> str:
+    def store_identity(self, subject: str, text_by_field: Mapping[str, str], time_utc: datetime) -> str:
         """Store the identity of a person paid by hand or excluded, and return the commitment for the journal.
 
-        ``subject`` is the id of the hand-pay or of the exclusion, ``fields`` the texts that identify the person. The
-        record is then durable on every medium that accepts it. Raises sqlite3.Error if none does.
+        ``subject`` is the id of the hand-pay or of the exclusion; ``text_by_field`` has the texts that identify the
+        person. The record is then durable on every medium that accepts it. Raises sqlite3.Error if none does.
         """
         salt = self._random_bytes(_SALT_SIZE_BYTES)
-        commitment = compute_commitment(salt, subject, fields)
-        fields_text = json.dumps(dict(fields), ensure_ascii=False)
+        commitment = compute_commitment(salt, subject, text_by_field)
+        fields_text = json.dumps(dict(text_by_field), ensure_ascii=False)
         row = (commitment, subject, _format_utc(time_utc), salt, fields_text)
         write_errors = []
         for copy in self._copies:
@@ -192,8 +192,8 @@ def _build_identity_record(
     commitment: str, subject: str, time_utc: str, salt: bytes | None, fields_json: str | None
 ) -> IdentityRecord:
     """Build an identity record from the columns of a row in the register's file."""
-    fields = None if fields_json is None else json.loads(fields_json)
-    return IdentityRecord(commitment, subject, datetime.fromisoformat(time_utc), salt, fields)
+    text_by_field = None if fields_json is None else json.loads(fields_json)
+    return IdentityRecord(commitment, subject, datetime.fromisoformat(time_utc), salt, text_by_field)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

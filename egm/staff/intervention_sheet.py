@@ -33,6 +33,7 @@ class SheetLine:
 
     time_utc: str
     event_and_subject: str
+    """The entry's kind and what it is about, as ``kind:subject``; without a subject the kind alone."""
     authors: tuple[str, ...]
     """The persons or the key switch that caused the event; empty if the entry names none."""
 
@@ -75,9 +76,9 @@ class InterventionSheet:
 
         Empty while the intervention is open.
         """
-        names = sorted(self.meters_before.keys() | self.meters_after.keys())
+        meter_names = sorted(self.meters_before.keys() | self.meters_after.keys())
         values_by_name = {
-            name: (self.meters_before.get(name, 0), self.meters_after.get(name, 0)) for name in names
+            name: (self.meters_before.get(name, 0), self.meters_after.get(name, 0)) for name in meter_names
         }
         return {
             name: (value_before, value_after)
@@ -121,7 +122,7 @@ class InterventionSheet:
                 for line in self.lines
             ),
         )
-        names = sorted(self.meters_before.keys() | self.meters_after.keys())
+        meter_names = sorted(self.meters_before.keys() | self.meters_after.keys())
         meter_table = PageTable(
             title=build_text("service.sheet.meters"),
             columns=build_column_titles("meter", "before", "after"),
@@ -136,7 +137,7 @@ class InterventionSheet:
                     ),
                     icon="warning" if name in self.changed_meters else "",
                 )
-                for name in names
+                for name in meter_names
             ),
         )
         return summary_table, event_table, meter_table
@@ -161,7 +162,7 @@ def iter_sheets(
             opening_entry = None
         elif opening_entry is not None and declarations.is_on_intervention_sheet(entry):
             event_and_subject, authors = (
-                _build_event_code(entry, declarations),
+                _format_event_and_subject(entry, declarations),
                 declarations.list_authors(entry),
             )
             lines.append(SheetLine(entry.time_utc.isoformat(), event_and_subject, authors))
@@ -193,22 +194,22 @@ def _build_sheet(
     ``opening_entry`` and ``closing_entry`` are its first and last entry, ``sheet_lines`` the entries that the sheet
     lists. ``closing_entry`` is None while the intervention is open.
     """
-    record = read_details(opening_entry)
+    opening_record = read_details(opening_entry)
     closing_record = {} if closing_entry is None else read_details(closing_entry)
     return InterventionSheet(
         id=opening_entry.id,
-        kind=str(record["kind"]),
-        serial=str(record["serial"]),
-        operator_number=str(record["operator_number"]),
-        person=str(record["person"]),
-        reason=str(record["reason"]),
+        kind=str(opening_record["kind"]),
+        serial=str(opening_record["serial"]),
+        operator_number=str(opening_record["operator_number"]),
+        person=str(opening_record["person"]),
+        reason=str(opening_record["reason"]),
         opened_time=opening_entry.time_utc.isoformat(),
         closed_time="" if closing_entry is None else closing_entry.time_utc.isoformat(),
         closed_by=str(closing_record.get("person", "")),
         work=str(closing_record.get("work", "")),
         parts=str(closing_record.get("parts", "")),
         lines=tuple(sheet_lines),
-        meters_before=_read_meters(record),
+        meters_before=_read_meters(opening_record),
         meters_after=_read_meters(closing_record),
         proof=""
         if closing_entry is None
@@ -216,19 +217,21 @@ def _build_sheet(
     )
 
 
-def _build_event_code(entry: StoredEntry, declarations: EntryDeclarations) -> str:
+def _format_event_and_subject(entry: StoredEntry, declarations: EntryDeclarations) -> str:
     """Return the event of a sheet's line as ``kind`` or ``kind:subject``; for a test the subject is the device."""
     record = read_details(entry)
     device = record.get("device")
-    subject = declarations.find_subject(entry)
-    return f"{subject}:{device}" if isinstance(device, str) else subject
+    event_and_subject = declarations.find_subject(entry)
+    return f"{event_and_subject}:{device}" if isinstance(device, str) else event_and_subject
 
 
 def _build_event_and_subject_texts(event_and_subject: str) -> tuple[PageText, PageText]:
     """Return two texts for a line of a sheet: the event, and its subject (a door, a fault, a device)."""
     kind, _, subject = event_and_subject.partition(":")
-    sections = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}
-    return build_code_text("entry", kind), build_code_text(sections.get(kind.partition(".")[0], ""), subject)
+    section_by_kind_prefix = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}
+    return build_code_text("entry", kind), build_code_text(
+        section_by_kind_prefix.get(kind.partition(".")[0], ""), subject
+    )
 
 
 def _read_meters(record: Mapping[str, Any]) -> dict[str, int]:

@@ -24,13 +24,13 @@ from egm.staff.entries import (
     CABINET_BASE_WITHDRAWN,
     INTERVENTION_CLOSED,
     INTERVENTION_OPENED,
-    INTERVENTION_SEEN,
+    INTERVENTION_READ,
     CabinetBaseReturned,
     CabinetBaseWithdrawn,
     Intervention,
     InterventionClosed,
-    InterventionObserved,
     InterventionOpened,
+    InterventionReadByMonitoring,
     WithdrawnBase,
 )
 from egm.staff.events import CabinetBaseForm, InterventionForm, InterventionRead
@@ -51,8 +51,8 @@ DOOR_BY_DEVICE_FAULT: Final[Mapping[str, str]] = {
     "bill_acceptor.stacker_removed": "stacker",
     "ticket_printer.chassis_open": "main",
 }
-#: Kind of intervention -> the doors it covers.
-DOORS_COVERED_BY_WORK: Final[Mapping[str, frozenset[str]]] = {
+#: The doors that each kind of intervention covers.
+COVERED_DOORS_BY_WORK_KIND: Final[Mapping[str, frozenset[str]]] = {
     "repair": frozenset(DOORS) - _COLLECTION_DOORS,
     "collection": MONEY_DOORS | {"main"},
 }
@@ -120,7 +120,7 @@ def open_intervention(machine: PositionMachine, event: Event) -> None:
             persons=form.persons,
             serial=machine.identity.serial,
             operator_number=machine.identity.operator_number,
-            meters=_list_nonzero_meters(machine),
+            meters=_read_nonzero_meters(machine),
         ),
         entry_id=intervention_id,
         state={
@@ -136,7 +136,7 @@ def open_intervention(machine: PositionMachine, event: Event) -> None:
     machine.notice = Notice(code="intervention_announced" if must_be_read else "intervention_opened")
 
 
-def record_intervention_seen(machine: PositionMachine, event: Event) -> None:
+def record_intervention_read(machine: PositionMachine, event: Event) -> None:
     """Record that the monitoring system has read who is at work, so that doors may be opened.
 
     A repeated report changes nothing.
@@ -152,8 +152,8 @@ def record_intervention_seen(machine: PositionMachine, event: Event) -> None:
     ):
         return
     machine.post(
-        INTERVENTION_SEEN,
-        InterventionObserved(id=intervention_id),
+        INTERVENTION_READ,
+        InterventionReadByMonitoring(id=intervention_id),
         state={StaffKey.MONITORED_INTERVENTION: intervention_id},
     )
     machine.notice = Notice(code="intervention_opened")
@@ -178,7 +178,7 @@ def close_intervention(machine: PositionMachine, event: Event) -> None:
             persons=form.persons,
             serial=machine.identity.serial,
             operator_number=machine.identity.operator_number,
-            meters=_list_nonzero_meters(machine),
+            meters=_read_nonzero_meters(machine),
         ),
         entry_id=f"{intervention['id']}.closed",
         state={
@@ -195,7 +195,7 @@ def withdraw_base(machine: PositionMachine, event: Event) -> None:
 
     Until it is returned, coins have no drop box to fall into, and the machine is out of service.
     """
-    form, start_time = event.read_payload(CabinetBaseForm), machine.clock.now().isoformat()
+    form, withdrawn_time = event.read_payload(CabinetBaseForm), machine.clock.now().isoformat()
     machine.post(
         CABINET_BASE_WITHDRAWN,
         CabinetBaseWithdrawn(
@@ -211,14 +211,14 @@ def withdraw_base(machine: PositionMachine, event: Event) -> None:
         ),
         state={
             StaffKey.WITHDRAWN_BASE: WithdrawnBase(
-                withdrawn_at=start_time,
+                withdrawn_at=withdrawn_time,
                 base_number=form.base_number,
                 lock_number=form.lock_number,
                 cashier=form.cashier,
                 reason=form.reason,
             ),
             f"{IntegrityKey.DISABLING_RECORD}{BASE_WITHDRAWN_DISABLING_SOURCE}": DisablingRecord(
-                reason=form.reason, disabled_at=start_time
+                reason=form.reason, disabled_at=withdrawn_time
             ),
         },
     )
@@ -256,7 +256,7 @@ def is_opening_identified(machine: PositionMachine, door: str) -> bool:
     if not staff_rules.reports_undeclared_openings:
         return True
     intervention = machine.memory.get(StaffKey.INTERVENTION)
-    if intervention is None or door not in DOORS_COVERED_BY_WORK[intervention["kind"]]:
+    if intervention is None or door not in COVERED_DOORS_BY_WORK_KIND[intervention["kind"]]:
         return False
     return (
         not staff_rules.requires_identification_by_monitoring
@@ -264,7 +264,7 @@ def is_opening_identified(machine: PositionMachine, door: str) -> bool:
     )
 
 
-def _list_nonzero_meters(machine: PositionMachine) -> dict[str, int]:
+def _read_nonzero_meters(machine: PositionMachine) -> dict[str, int]:
     """Return the meters that are not zero, by name.
 
     Meters that count only since power-up, or since a door was closed, are left out.

@@ -29,7 +29,7 @@ from paytables.wording import format_percent
 INVENTORY_ENTRY_KIND: Final = INVENTORY_CHANGED.kind
 #: Fields of a complete inventory, as the cabinet file names them (Monaco art. 19.3).
 _MANDATORY_FIELDS: Final = ("kind", "manufacturer", "model", "base_number", "photograph")
-#: Text keys of a sheet's lines, in order, by the document's own field names.
+#: The fields of the technical sheet, in order; the text key of a field's label is ``inventory.<field>``.
 _SHEET_FIELDS: Final = (
     "kind",
     "manufacturer",
@@ -154,7 +154,7 @@ def _describe_photograph(inventory: InventoryTable) -> str:
 
 # ---------------------------------------------------------------------------------------------- the sheet
 @dataclass(frozen=True, slots=True)
-class InventorySheet:
+class TechnicalSheet:
     """The machine's technical sheet: its current inventory entry and every change since its first start."""
 
     current_values: Mapping[str, Any]
@@ -192,15 +192,15 @@ def _build_game_row(game_values: Mapping[str, str]) -> tuple[PageText, PageText]
 
 
 def format_certified_figure(game_values: Mapping[str, str]) -> str:
-    """Return the certified figure of a game in the inventory entry: its levy if it has one, otherwise its return."""
+    """Return a game's certified figure as text: its commission (printed as "levy") if it has one, else its return."""
     return f"levy {game_values['levy']} %" if game_values.get("levy") else f"{game_values['return']} %"
 
 
-def read_technical_sheet(view: JournalView) -> InventorySheet:
+def read_technical_sheet(view: JournalView) -> TechnicalSheet:
     """Return the technical sheet of the machine that wrote a journal; empty if no inventory entry was recorded."""
     entries = list(view.entries(INVENTORY_ENTRY_KIND))
     current_values = read_details(entries[-1])["after"] if entries else {}
-    return InventorySheet(
+    return TechnicalSheet(
         current_values, tuple(change for entry in entries for change in _iter_changes(entry))
     )
 

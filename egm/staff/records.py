@@ -67,12 +67,15 @@ class OperatorOptions:
         """Return the operator's options as the journal stores them."""
         return machine.memory.read(cls, StaffKey.OPERATOR_OPTIONS) or cls()
 
-    def list_denominations(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
-        """Return which of the denominations ``admitted_cents`` the operator offers for a game.
+    def list_denominations(self, game_id: str, admitted_denominations: tuple[int, ...]) -> tuple[int, ...]:
+        """Return which of the denominations ``admitted_denominations`` the operator offers for a game.
 
         Empty if the game is off. All of them if the operator's choice would leave none.
         """
         if game_id in self.games_not_offered:
             return ()
-        offered_cents = self.denominations_cents.get(game_id, admitted_cents)
-        return tuple(cents for cents in admitted_cents if cents in offered_cents) or admitted_cents
+        offered_denominations = self.denominations_cents.get(game_id, admitted_denominations)
+        return (
+            tuple(cents for cents in admitted_denominations if cents in offered_denominations)
+            or admitted_denominations
+        )

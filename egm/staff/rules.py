@@ -25,7 +25,7 @@ from egm.staff.interventions import (
     named_intervention_is_open,
     no_intervention_is_open,
     open_intervention,
-    record_intervention_seen,
+    record_intervention_read,
     return_base,
     withdraw_base,
 )
@@ -134,7 +134,7 @@ STAFF_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
         (named_intervention_is_open, every_door_is_closed),
         close_intervention,
     ),
-    Rule(EventType.INTERVENTION_READ_BY_MONITORING, STATES_AFTER_BOOT, (), (record_intervention_seen,)),
+    Rule(EventType.INTERVENTION_READ_BY_MONITORING, STATES_AFTER_BOOT, (), (record_intervention_read,)),
     build_form_rule(
         STAFF_FORMS,
         EventType.HOPPER_FILLED,

@@ -58,17 +58,17 @@ def format_meters_line(values: Mapping[str, int]) -> str:
 def build_slip_job(machine: PositionMachine, job_id: str) -> TicketJob:
     """Return the print job of a slip, with the content of its journal entry, in the jurisdiction's ticket layout."""
     entry = machine.journal.get(job_id)
-    record: Any = {} if entry is None else entry.record
+    slip_record: Any = {} if entry is None else entry.record
     template = load_template(machine.profile.id)
     text_by_field = dict.fromkeys(template.field_names, "")
     for field_names, text in (
-        (("kind",), record.get("title", "")),
-        (("site",), record.get("serial", "")),
+        (("kind",), slip_record.get("title", "")),
+        (("site",), slip_record.get("serial", "")),
         (("validation", "number_edge"), job_id),
-        (("when",), record.get("when", "")),
-        (("amount",), record.get("about", "")),
-        (("amount_words_en", "amount_words"), record.get("meters", "")),
-        (("witness",), record.get("witness", "")),
+        (("when",), slip_record.get("when", "")),
+        (("amount",), slip_record.get("about", "")),
+        (("amount_words_en", "amount_words"), slip_record.get("meters", "")),
+        (("witness",), slip_record.get("witness", "")),
     ):
         text_by_field.update(dict.fromkeys((name for name in field_names if name in text_by_field), text))
     return TicketJob(
@@ -133,7 +133,7 @@ def ticket_is_a_slip(machine: PositionMachine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_slip(machine: PositionMachine, _: Event) -> None:
-    """Record that an access or audit slip is printed."""
+    """Record that an access or audit ticket is printed."""
     printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     machine.post(
         SLIP_PRINTED,
@@ -143,7 +143,7 @@ def record_slip(machine: PositionMachine, _: Event) -> None:
 
 
 def record_slip_failed(machine: PositionMachine, event: Event) -> None:
-    """Record that an access or audit slip was not printed."""
+    """Record that an access or audit ticket was not printed."""
     printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     reason = event.read_payload(PrintFailure).reason
     machine.post(

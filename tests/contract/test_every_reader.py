@@ -292,7 +292,14 @@ def browser(count, _):
     still = SimpleNamespace(picture=picture, inputs=lambda: did, frame=lambda: None, unlocked=False)
     silent = SimpleNamespace(poll=lambda _now: NoNews(), send=lambda _message: True)
     sounds = SimpleNamespace(follow=lambda _before, _after: None)
-    app = ScreenApp(theme=None, surface=still, machine=silent, bench=None, sounds=sounds, clock=lambda: 1.0)
+    app = ScreenApp(
+        theme=None,
+        surface=still,
+        machine_client=silent,
+        bench_client=None,
+        sound_player=sounds,
+        clock=lambda: 1.0,
+    )
     for input_event in did:
         app._take_input(input_event)
     return refusal_count

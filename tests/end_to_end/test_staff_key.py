@@ -98,7 +98,11 @@ def test_every_f10_opens_or_closes_the_menu_although_no_drawer_was_opened(tmp_pa
             await stack.enter_async_context(cabinet(folder))
             machine, bench = create_clients(folder.root, with_bench=True)
             app = ScreenApp(
-                theme=theme, surface=Unseen(theme), machine=machine, bench=bench, sounds=SoundPlayer(theme)
+                theme=theme,
+                surface=Unseen(theme),
+                machine_client=machine,
+                bench_client=bench,
+                sound_player=SoundPlayer(theme),
             )
             person = Person(app)
             try:

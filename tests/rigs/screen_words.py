@@ -106,11 +106,11 @@ def draw_snapshot(
 def _drawn(snapshot_json: str, width: int, is_lost: bool) -> tuple[list[tuple[Rect, Action]], Image.Image]:
     open_display()
     view = apply_message(
-        apply_message(View(reduced_motion=True), Hello()), Snapshot.model_validate_json(snapshot_json)
+        apply_message(View(is_motion_reduced=True), Hello()), Snapshot.model_validate_json(snapshot_json)
     )
     view = replace(mark_machine_connection_lost(view) if is_lost else view, now=1000.0)
     picture = Picture(load_theme(), scale=width / LANDSCAPE_LAYOUT.size[0])
-    return [(touch.rect, touch.action) for touch in picture.list_touches(view)], _image(picture, view)
+    return [(touch.rect, touch.action) for touch in picture.list_touch_targets(view)], _image(picture, view)
 
 
 def _bare() -> Snapshot:

@@ -38,7 +38,7 @@ def draw_symbol_sheet(path: Path) -> int:
     rows = -(-len(DRAWING_FILE_BY_NAME) // _SYMBOLS_PER_ROW)
     sheet = pygame.Surface((_SYMBOLS_PER_ROW * _CELL_PIXELS, rows * (_CELL_PIXELS + _NAME_HEIGHT_PIXELS)))
     sheet.fill(_BACKGROUND_COLOUR)
-    font = pygame.font.Font(str(theme.fonts["strong"]), 17)
+    font = pygame.font.Font(str(theme.font_path_by_role["strong"]), 17)
     for number, name in enumerate(sorted(DRAWING_FILE_BY_NAME)):
         x = number % _SYMBOLS_PER_ROW * _CELL_PIXELS
         y = number // _SYMBOLS_PER_ROW * (_CELL_PIXELS + _NAME_HEIGHT_PIXELS)

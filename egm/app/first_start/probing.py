@@ -1,10 +1,10 @@
 """Probing of serial ports: which device replies on which port, queried with the drivers' own protocols.
 
 A probe runs a driver's start-up queries; its ledgers exist only in memory, so nothing is accepted, paid or
-printed. A device that identifies itself is found. Buses are probed first: a single-wire bus echoes every
-query, which other protocols would take for a reply (an idle ID-003 acceptor replies with the very byte of the
-query). Printers, whose replies have no checksum, are probed after the other devices that are queried; the wheel, which
-is not queried but reports by itself, is last.
+printed. A device that replies is found, even if it does not identify itself. Buses are probed first: a single-wire
+bus echoes every query, which other protocols would take for a reply (an idle ID-003 acceptor replies with the very
+byte of the query). Printers, whose replies have no checksum, are probed after the other devices that are queried; the
+wheel, which is not queried but reports by itself, is last.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ async def probe_serial_ports(
     found_devices: list[FoundDevice] = []
     found_kinds: set[str] = set()
     for port in ports:
-        is_bus: bool | None = None
+        is_bus: bool | None = None  # known once a device has replied on this port
         for protocol in PROTOCOL_PROBING_ORDER:
             protocol_definition = PROTOCOLS[protocol]
             if protocol_definition.device_kind in found_kinds or (
@@ -92,20 +92,20 @@ async def _query_identity(port: str, protocol: str) -> str | None:
     line_lost_event = asyncio.Event()
     identity = ""
 
-    def handle_event(event: DeviceEvent) -> None:
+    def handle_report(report: DeviceEvent) -> None:
         """Process an event of the probed device: it has replied (with or without an identity), or its line is lost."""
         nonlocal identity
-        if isinstance(event, DeviceIdentified):
-            identity = event.identity
+        if isinstance(report, DeviceIdentified):
+            identity = report.identity
             reply_event.set()
-        elif isinstance(event, LineRestored):
+        elif isinstance(report, LineRestored):
             reply_event.set()
-        elif isinstance(event, LineLost):
+        elif isinstance(report, LineLost):
             line_lost_event.set()
 
     line = SerialLine(port, PROTOCOLS[protocol].line_settings)
     driver_task = asyncio.ensure_future(
-        create_driver_without_machine(protocol, "probe", line, handle_event).run()
+        create_driver_without_machine(protocol, "probe", line, handle_report).run()
     )
     wait_tasks = [asyncio.ensure_future(event.wait()) for event in (reply_event, line_lost_event)]
     try:

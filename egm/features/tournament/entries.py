@@ -15,7 +15,7 @@ from egm.kernel.logs import Log
 from egm.kernel.significance import EventEffect, Significance
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GameRecord
-from egm.play.records.games import PURSE_GAME_CHOICE_KIND
+from egm.play.records.games import TOURNAMENT_GAME_CHOICE_KIND
 from egm.play.records.tournament_round import RoundEnding
 from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import (
@@ -256,7 +256,7 @@ PURSE_GAME_START: Final = EntryDeclaration(
     optional_keys=(PlayKey.GAME_DEFINITION, PlayKey.TOURNAMENT_ROUND),
 )
 PURSE_GAME_CHOICE: Final = EntryDeclaration(
-    kind=PURSE_GAME_CHOICE_KIND,
+    kind=TOURNAMENT_GAME_CHOICE_KIND,
     is_omitted_from_event_log=True,
     record=GameChoice,
     description="A further step of a game played with points was taken: a choice, with its stake and draws.",

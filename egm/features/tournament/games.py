@@ -24,7 +24,7 @@ from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import refusal_code
-from egm.play.definitions import build_definition_state
+from egm.play.definitions import build_definition_change
 from egm.play.events import BetRequest, ChoiceRequest
 from egm.play.game_messages import send_screen_update
 from egm.play.keys import PlayKey
@@ -216,7 +216,7 @@ def start_purse_game(machine: PositionMachine, _: Event) -> None:
         transfers=_list_stake_transfers(machine, bet.wager.credits),
         state={
             PlayKey.TOURNAMENT_GAME: GamePointer(play_id=play_id),
-            **build_definition_state(machine, game),
+            **build_definition_change(machine, game),
             **_build_clock_state(machine, tournament_round),
         },
     )

@@ -187,16 +187,16 @@ class GameRecord:
             "wager_level": self.bet_credits,
         }
 
-    def with_step(self, step: "GameChoice") -> "GameRecord":
+    def with_step(self, game_choice: "GameChoice") -> "GameRecord":
         """Return a copy of the record with one more step."""
-        new_step = RecordedStep(choice=step.choice, draws=step.draws)
+        new_step = RecordedStep(choice=game_choice.choice, draws=game_choice.draws)
         return replace(
             self,
             steps=(*self.steps, new_step),
-            outcome=step.outcome,
-            standing_credits=step.standing_credits,
-            raised_credits=self.raised_credits + step.staked_credits,
-        ).with_hits(step.hits)
+            outcome=game_choice.outcome,
+            standing_credits=game_choice.standing_credits,
+            raised_credits=self.raised_credits + game_choice.staked_credits,
+        ).with_hits(game_choice.hits)
 
     def with_hits(self, hits: tuple[LevelHitRecord, ...]) -> "GameRecord":
         """Return a copy of the record with additional progressive hits."""
@@ -233,7 +233,7 @@ class SharedTableState:
     round_id: str
     """The id of the round that left the table in this state."""
     shared_keys: tuple[str, ...] = field(metadata=stored_as("keys"))
-    """The names of all values that the players share, also of those that are absent at the moment."""
+    """The names of all values that the players share, including those that are absent now."""
     shared_state: JSON = field(metadata=stored_as("table"))
     standing_bet_keys: tuple[str, ...] = omit_if_default((), key="bound")
     """The names of the shared values on which standing bets depend, such as the point."""

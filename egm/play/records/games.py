@@ -26,7 +26,7 @@ _CASH_OUT_KINDS: Final = ("voucher.request", "coins.request", "handpay.pending",
 #: The kind of the journal entry of a game's step after the first.
 GAME_CHOICE_KIND: Final = "game.choice"
 #: The kind of the journal entry of a tournament game's step after the first; such a game is played with points.
-PURSE_GAME_CHOICE_KIND: Final = "tournament.choice"
+TOURNAMENT_GAME_CHOICE_KIND: Final = "tournament.choice"
 #: The account from which stakes are returned to the player (a push, or a bet taken down).
 PUSH_ACCOUNT: Final = "house:push"
 #: The account that receives every stake: wagers, and what the player's answers add to them.
@@ -82,8 +82,8 @@ def find_game_start(machine: PositionMachine, play_id: str) -> GameStart:
 
 def find_last_game(machine: PositionMachine) -> tuple[GameRecord, LastGame] | None:
     """Return the last finished game and what it paid, or None."""
-    pointer = machine.memory.read(LastGame, PlayKey.LAST_GAME)
-    return None if pointer is None else (read_cached_game(machine, pointer.play_id), pointer)
+    last_game = machine.memory.read(LastGame, PlayKey.LAST_GAME)
+    return None if last_game is None else (read_cached_game(machine, last_game.play_id), last_game)
 
 
 def list_stakes(machine: PositionMachine, game_record: GameRecord) -> tuple[AccountAndCents, ...]:
@@ -108,8 +108,8 @@ def _list_wagers(machine: PositionMachine, entry_id: str) -> tuple[AccountAndCen
     )
 
 
-def is_win_cashed_out(machine: PositionMachine, game_record: GameRecord) -> bool:
-    """Return whether the last game's win was cashed out; it is then not shown to the next player."""
+def has_cashed_out_since_game(machine: PositionMachine, game_record: GameRecord) -> bool:
+    """Return whether the player has cashed out since the last game; its win is then not shown to the next player."""
     end_entry = machine.journal.get(f"{game_record.play_id}.end")
     credit_accounts = {machine.name_credit_account(kind) for kind in CreditKind}
     return end_entry is not None and any(
@@ -131,7 +131,7 @@ def _rebuild_game(machine: PositionMachine, play_id: str) -> GameRecord:
     """Return a game rebuilt from all its journal entries."""
     start_entry, game_record = find_game_start(machine, play_id)
     for entry in machine.journal.entries(
-        (GAME_CHOICE_KIND, PURSE_GAME_CHOICE_KIND, MYSTERY_WON_KIND), after_sequence=start_entry.sequence
+        (GAME_CHOICE_KIND, TOURNAMENT_GAME_CHOICE_KIND, MYSTERY_WON_KIND), after_sequence=start_entry.sequence
     ):
         location = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind != MYSTERY_WON_KIND:

@@ -20,20 +20,20 @@ class SessionRecord:
 
     @property
     def spent_cents(self) -> int:
-        """Return the net cost of the session so far, in minor units."""
+        """Return the net spending of the session so far, in minor units."""
         return self.wagered_cents - self.won_cents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReminderRecord:
-    """The player-protection reminder that is on display."""
+    """The active player-protection reminder."""
 
     kind: ReminderKind
     """Which reminder it is, or which limit was reached."""
     minutes: Count
     """The length of the session when the reminder was shown, in minutes."""
     spent_cents: int
-    """The net cost of the session so far, wagers minus wins, in minor units."""
+    """The net spending of the session so far, wagers minus wins, in minor units."""
     pause_end: str = field(metadata=stored_as("until"))
     """The time at which the pause of play ends; empty if there is no pause, or if it lasts until the session ends."""
     is_own_limit: bool = field(metadata=stored_as("own"))

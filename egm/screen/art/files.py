@@ -42,32 +42,32 @@ def read_unchanged_file(file: ArtFile) -> bytes | None:
     """
     try:
         with Path(file.path).open("rb") as open_file:
-            data = open_file.read(_FILE_BYTES_MAX + 1)
+            file_bytes = open_file.read(_FILE_BYTES_MAX + 1)
     except OSError as error:
         echo(f"screen: {file.path}: {error.strerror}", err=True)
         return None
-    if hashlib.sha256(data).hexdigest() != file.sha256:
+    if hashlib.sha256(file_bytes).hexdigest() != file.sha256:
         echo(f"screen: {file.path}: is not the file the machine read; it is not used", err=True)
         return None
-    return data
+    return file_bytes
 
 
-def rasterise_picture(picture_file_bytes: bytes, path: str, size: tuple[int, int]) -> pygame.Surface:
+def rasterise_picture(picture_file_bytes: bytes, file_name: str, size: tuple[int, int]) -> pygame.Surface:
     """Return an SVG or PNG picture as a premultiplied surface of ``size`` pixels.
 
-    The picture keeps its proportions, is scaled to fit into the surface, and is centred. ``path`` is the name of its
-    file: a name that ends in ``.svg`` means SVG, any other name PNG. Raises :class:`PictureError`, whose message has
-    ``path``, if ``picture_file_bytes`` are not a valid picture of this format.
+    The picture keeps its proportions, is scaled to fit into the surface, and is centred. A ``file_name`` that ends in
+    ``.svg`` means SVG, any other name PNG. Raises :class:`PictureError`, whose message has ``file_name``, if
+    ``picture_file_bytes`` are not a valid picture of this format.
     """
     try:
-        if path.endswith(".svg"):
+        if file_name.endswith(".svg"):
             # The decoder silently draws a truncated file.
             xml.parsers.expat.ParserCreate().Parse(picture_file_bytes, True)
             picture = pygame.image.load_sized_svg(io.BytesIO(picture_file_bytes), size)
         else:
             picture = pygame.image.load(io.BytesIO(picture_file_bytes), "picture.png")
     except (pygame.error, xml.parsers.expat.ExpatError, ValueError, MemoryError) as error:
-        raise PictureError(f"{path}: {error}") from None
+        raise PictureError(f"{file_name}: {error}") from None
     image = picture.convert_alpha().premul_alpha()
     width, height = image.get_size()
     scale = min(size[0] / width, size[1] / height)

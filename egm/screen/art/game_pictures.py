@@ -107,13 +107,13 @@ def get_game_picture(
     return pygame.image.frombytes(scaled_picture.tobytes(), (side_pixels, side_pixels), "RGBA")
 
 
-def _draw_into_cache(picture: ArtFile, other_pictures: Iterable[ArtFile]) -> None:
+def _draw_into_cache(requested_file: ArtFile, other_files: Iterable[ArtFile]) -> None:
     """Draw the given pictures that are not cached yet, and cache them; report those that cannot be used.
 
     If the cache is full, remove the oldest pictures.
     """
     uncached_files = [
-        file for file in dict.fromkeys((*other_pictures, picture)) if file not in _picture_cache
+        file for file in dict.fromkeys((*other_files, requested_file)) if file not in _picture_cache
     ]
     data_by_file = {file: data for file in uncached_files if (data := read_unchanged_file(file)) is not None}
     _picture_cache.update(dict.fromkeys(uncached_files))

@@ -37,7 +37,7 @@ _OTHER_SYMBOL_NAMES_BY_DRAWING: Final = {
     "triple_bar": ("bar_3", "three_bar"),
     "white_seven": ("seven_white",),
 }
-#: Drawings by name. Of the names whose words all occur in its identifier, a symbol uses the one with the most words.
+#: Drawings by name. A symbol uses, of the names whose words all occur in its identifier, the one with the most words.
 DRAWING_FILE_BY_NAME: Final[Mapping[str, Path]] = {
     **{path.stem: path for path in sorted(_DRAWINGS_FOLDER.glob("*.svg"))},
     **{

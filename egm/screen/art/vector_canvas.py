@@ -54,15 +54,15 @@ Paint = Colour | LinearGradient | RadialGradient
 
 def compute_gradient_colour(stops: Sequence[tuple[float, Colour]], offset: float) -> Colour:
     """Return the colour of a gradient at an offset from 0 to 1."""
-    lower_stop = stops[0]
-    for stop in stops:
-        if stop[0] >= offset:
-            span = stop[0] - lower_stop[0]
-            share = 0.0 if span <= 0 else (offset - lower_stop[0]) / span
-            r, g, b, a = (round(x + (y - x) * share) for x, y in zip(lower_stop[1], stop[1], strict=True))
+    lower_offset, lower_colour = stops[0]
+    for stop_offset, stop_colour in stops:
+        if stop_offset >= offset:
+            span = stop_offset - lower_offset
+            share = 0.0 if span <= 0 else (offset - lower_offset) / span
+            r, g, b, a = (round(x + (y - x) * share) for x, y in zip(lower_colour, stop_colour, strict=True))
             return (r, g, b, a)
-        lower_stop = stop
-    return stops[-1][1]
+        lower_offset, lower_colour = stop_offset, stop_colour
+    return lower_colour
 
 
 def premultiply_colour(colour: Colour) -> Colour:
@@ -108,7 +108,7 @@ def _render_small_gradient(paint: LinearGradient | RadialGradient) -> pygame.Sur
 
 
 class VectorCanvas:
-    """A canvas to draw outlines on, ``units`` wide and high, that becomes a surface of ``size`` pixels."""
+    """A canvas to draw outlines on, measured in ``size_units``, that becomes a surface of ``size`` pixels."""
 
     def __init__(
         self,

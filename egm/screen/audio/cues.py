@@ -1,15 +1,15 @@
 """The sound cues to play when one view follows another: sounds of events, and loops that last as long as a state.
 
 A scene that shows something new determines its sound by the cue's name alone
-(:data:`egm.screen.audio.scores.SOUND_CUES`). Loops are not started and stopped by events. Each view determines which of
-them play, so a feature's music cannot outlast the feature.
+(:data:`egm.screen.audio.scores.SOUND_CUE_BY_NAME`). Loops are not started and stopped by events. Each view determines
+which of them play, so a feature's music cannot outlast the feature.
 """
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from egm.screen.audio.mixer import SoundOutput
-from egm.screen.audio.scores import ALARM_CUES, REEL_STOP_SOUND_COUNT, SOUND_CUES, TEST_TONES_HZ
+from egm.screen.audio.scores import ALARM_CUES, REEL_STOP_SOUND_COUNT, SOUND_CUE_BY_NAME, TEST_TONES_HZ
 from egm.screen.audio.sound_store import SoundStore, build_game_family_name
 from egm.screen.presentation import (
     PresentationTimeline,
@@ -49,7 +49,7 @@ def is_cue_allowed(cue: str, view: View) -> bool:
     A host can forbid all sounds, or only those of game play. Alarms (J-17) and test tones are always allowed.
     """
     allowed_sounds = "on" if view.snapshot is None else view.snapshot.allowed_sound
-    is_of_game_play = cue not in SOUND_CUES or SOUND_CUES[cue].is_of_game_play
+    is_of_game_play = cue not in SOUND_CUE_BY_NAME or SOUND_CUE_BY_NAME[cue].is_of_game_play
     return (
         cue in ALARM_CUES
         or cue in TEST_TONES_HZ
@@ -85,7 +85,8 @@ class SoundPlayer:
             return
         sound_family = find_sound_family(current_view, self._theme)
         if self._sound_store is not None and (
-            current_view.games is not previous_view.games or current_view.game is not previous_view.game
+            current_view.game_by_id is not previous_view.game_by_id
+            or current_view.game is not previous_view.game
         ):
             self._request_sounds(self._sound_store, sound_family, current_view)
         self._update_loops(current_view, sound_family, self._speakers)
@@ -99,9 +100,11 @@ class SoundPlayer:
 
         The sounds of ``sound_family``, the family of the game on the screen, come first.
         """
-        looks = (self._theme.find_look(game.id, game.family, game.art.look) for game in view.games.values())
+        looks = (
+            self._theme.find_look(game.id, game.family, game.art.look) for game in view.game_by_id.values()
+        )
         sound_store.request_families(sound_family, *(look.name for look in looks))
-        for game in view.games.values():
+        for game in view.game_by_id.values():
             sound_store.store_game_sounds(game)
 
     def _compute_present_loudness(self, cue: str, view: View) -> float:
@@ -112,8 +115,8 @@ class SoundPlayer:
     def _choose_sound_family(self, cue: str, sound_family: str, view: View) -> str:
         """Return the family whose sound is played for a cue.
 
-        It is the game's own family if the game supplies a usable sound for the cue; otherwise ``sound_family``, that
-        of the game's look.
+        It is the game's own family if the game supplies a usable sound for the cue; otherwise ``sound_family``, the
+        family of the game's look.
         """
         game = view.game
         own_family = "" if game is None or cue not in game.art.sounds else build_game_family_name(game)
@@ -161,7 +164,7 @@ class SoundPlayer:
 
     def _play_once(self, cue: str, sound_family: str, view: View, speakers: SoundOutput) -> None:
         """Play a sound cue, unless it is silent now or an alarm sounds on its channel."""
-        loudness, channel = self._compute_present_loudness(cue, view), SOUND_CUES[cue].channel
+        loudness, channel = self._compute_present_loudness(cue, view), SOUND_CUE_BY_NAME[cue].channel
         if loudness <= 0:
             return
         if cue in ALARM_CUES:
@@ -179,9 +182,11 @@ def find_sound_family(view: View, theme: Theme) -> str:
 
     If no game is selected, return the look of the first game or, before any game is known, the first look.
     """
-    game = view.game or next(iter(view.games.values()), None)
+    game = view.game or next(iter(view.game_by_id.values()), None)
     return (
-        next(iter(theme.looks)) if game is None else theme.find_look(game.id, game.family, game.art.look).name
+        next(iter(theme.look_by_name))
+        if game is None
+        else theme.find_look(game.id, game.family, game.art.look).name
     )
 
 
@@ -192,9 +197,9 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
     if view.scene is not Scene.GAME or presentation is None or timeline is None:
         return {}
     elapsed_seconds = view.now - presentation.began_at
-    cues_by_channel: dict[str, str] = {}
+    cue_by_channel: dict[str, str] = {}
     if is_feature_shown(view, timeline, elapsed_seconds):
-        cues_by_channel["music"] = "feature"
+        cue_by_channel["music"] = "feature"
     step_index = _find_step_index_at(timeline, elapsed_seconds)
     step, step_times = presentation.steps[step_index], timeline.steps[step_index]
     has_turning_parts = not isinstance(step, DoubleUpStep | PickStep | KenoStep)
@@ -203,15 +208,15 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
         and step_times.stop_seconds
         and step_times.start_seconds <= elapsed_seconds < max(step_times.stop_seconds)
     ):
-        cues_by_channel["turn"] = "turn"
+        cue_by_channel["turn"] = "turn"
         if find_anticipated_reel(step, step_times, elapsed_seconds) is not None:
-            cues_by_channel["lead"] = "anticipation"
+            cue_by_channel["lead"] = "anticipation"
     elif (
         timeline.celebration_level > 0
         and timeline.last_stop_seconds <= elapsed_seconds < timeline.roll_up_end_seconds
     ):
-        cues_by_channel["turn"] = "count"
-    return cues_by_channel
+        cue_by_channel["turn"] = "count"
+    return cue_by_channel
 
 
 def is_feature_shown(view: View, timeline: PresentationTimeline, elapsed_seconds: float) -> bool:
@@ -228,7 +233,7 @@ def is_feature_shown(view: View, timeline: PresentationTimeline, elapsed_seconds
 
 
 def _find_step_index_at(timeline: PresentationTimeline, elapsed_seconds: float) -> int:
-    """Return the index of the game step that is on the screen ``elapsed_seconds`` after the presentation began."""
+    """Return the index of the display step that is on the screen ``elapsed_seconds`` after the presentation began."""
     return max(
         (
             i
@@ -290,18 +295,18 @@ def _list_money_cues(previous_view: View, current_view: View) -> list[str]:
     old_snapshot, new_snapshot = previous_view.snapshot, current_view.snapshot
     if old_snapshot is None or new_snapshot is None or new_snapshot is old_snapshot:
         return []
-    code = (
+    notice_code = (
         new_snapshot.notices[0].code
         if new_snapshot.notices and current_view.notice_received_at > previous_view.notice_received_at
         else ""
     )
-    if code == "ticket_printed" or (new_snapshot.payout is not None and old_snapshot.payout is None):
+    if notice_code == "ticket_printed" or (new_snapshot.payout is not None and old_snapshot.payout is None):
         return ["paper" if new_snapshot.payout is None or new_snapshot.payout.method == "ticket" else "coin"]
     if (
         new_snapshot.state == old_snapshot.state == "idle"
         and new_snapshot.credit_cents > old_snapshot.credit_cents
     ):
-        return ["coin" if code == "coins_accepted" else "credit"]
+        return ["coin" if notice_code == "coins_accepted" else "credit"]
     return []
 
 
@@ -319,8 +324,8 @@ def _list_game_cues(previous_view: View, current_view: View, theme: Theme) -> li
     )
     cues: list[str] = []
     for step_index, (step, step_times) in enumerate(zip(presentation.steps, timeline.steps, strict=True)):
-        has_card = has_feature_title_card(presentation, step_index)
-        if previous_time <= step_times.title_card_start_seconds < current_time and has_card:
+        has_title_card = has_feature_title_card(presentation, step_index)
+        if previous_time <= step_times.title_card_start_seconds < current_time and has_title_card:
             cues.append("title")
         for part_index, stop in enumerate(step_times.stop_seconds):
             if previous_time < stop <= current_time:

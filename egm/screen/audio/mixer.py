@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 import pygame
 
-from egm.screen.audio.scores import PEAK_SHARE_BY_CHANNEL, SOUND_CUES
+from egm.screen.audio.scores import PEAK_SHARE_BY_CHANNEL, SOUND_CUE_BY_NAME
 from egm.screen.audio.sound_store import SoundStore
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 
@@ -61,7 +61,7 @@ class SoundMixer:
                 self._sounds[data] = pygame.mixer.Sound(buffer=data)
             mixer_channel = pygame.mixer.Channel(self._channel_numbers[channel])
             mixer_channel.set_volume(loudness)
-            mixer_channel.play(self._sounds[data], loops=-1 if SOUND_CUES[cue].is_loop else 0)
+            mixer_channel.play(self._sounds[data], loops=-1 if SOUND_CUE_BY_NAME[cue].is_loop else 0)
 
     def stop(self, channel: str) -> None:
         """Fade out the sound on the channel."""

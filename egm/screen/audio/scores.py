@@ -68,10 +68,10 @@ class SoundCue:
     """The peak level of the cue's sound, as a fraction of its channel's peak level."""
 
 
-#: The loudness of each grade of win, as a share of the lead channel's peak.
-_PEAK_SHARE_BY_CELEBRATION_LEVEL: Final = (0.55, 0.7, 0.85, 1.0)
+#: The peak of the sound of a win at each celebration level, from 1, as a share of the lead channel's peak.
+_WIN_PEAK_SHARES: Final = (0.55, 0.7, 0.85, 1.0)
 #: Every cue by name.
-SOUND_CUES: Final[Mapping[str, SoundCue]] = {
+SOUND_CUE_BY_NAME: Final[Mapping[str, SoundCue]] = {
     "key": SoundCue("touch"),
     "coin": SoundCue("touch"),
     "paper": SoundCue("touch"),
@@ -105,7 +105,7 @@ SOUND_CUES: Final[Mapping[str, SoundCue]] = {
         f"win_{n}": SoundCue(
             "lead", is_of_game_play=True, is_per_sound_family=True, compression=1.6, peak_share=share
         )
-        for n, share in enumerate(_PEAK_SHARE_BY_CELEBRATION_LEVEL, 1)
+        for n, share in enumerate(_WIN_PEAK_SHARES, 1)
     },
     "title": SoundCue("lead", is_of_game_play=True, is_per_sound_family=True, compression=1.6),
     "feature": SoundCue(
@@ -140,15 +140,17 @@ class SoundFamily:
     """The melody of four bars, a token for each eighth note (:func:`_build_melody`)."""
     accompaniment_figure: tuple[str, ...]
     """The figure of each bar: for each eighth note the degrees above the chord, or ``.`` for a rest."""
-    percussion_patterns: Mapping[str, str]
+    percussion_pattern_by_instrument: Mapping[str, str]
     """The rhythm of each percussion instrument: one character for each eighth note."""
     instrument_names: tuple[str, str]
     """The names of the instruments of the melody and of the accompaniment."""
 
     def compute_pitch(self, degree: int) -> float:
         """Return the pitch of a degree of the scale, in Hz."""
-        octave, step = divmod(degree, len(self.scale_semitones))
-        return compute_hertz_of_midi_note(self.root_midi_note + 12 * octave + self.scale_semitones[step])
+        octave, degree_in_octave = divmod(degree, len(self.scale_semitones))
+        return compute_hertz_of_midi_note(
+            self.root_midi_note + 12 * octave + self.scale_semitones[degree_in_octave]
+        )
 
     def list_triad_pitches(self, degree: int) -> tuple[float, ...]:
         """Return the pitches in Hz of the triad on a scale degree.
@@ -167,7 +169,7 @@ class SoundFamily:
 class SoundTable:
     """The sound table: the complete contents of ``sounds.toml``."""
 
-    instruments: Mapping[str, Instrument]
+    instrument_by_name: Mapping[str, Instrument]
     notes_by_common_cue: Mapping[str, tuple[Note, ...]]
     """The notes of each sound that all games share, by cue."""
     family_by_name: Mapping[str, SoundFamily]
@@ -178,25 +180,31 @@ def read_sound_table() -> SoundTable:
     """Read ``sounds.toml``. Raises :class:`SoundError` naming the file and the key."""
     location = ""
     try:
-        data = tomllib.loads(_SOUNDS_FILE.read_text("utf-8"))
-        instruments = {}
-        for name, entry in data["instruments"].items():
+        sound_data = tomllib.loads(_SOUNDS_FILE.read_text("utf-8"))
+        instrument_by_name = {}
+        for name, instrument_data in sound_data["instruments"].items():
             location = f"instruments.{name}"
-            instruments[name] = _parse_instrument(entry)
+            instrument_by_name[name] = _parse_instrument(instrument_data)
         notes_by_common_cue = {}
-        for name, notes in data["common"].items():
+        for name, notes in sound_data["common"].items():
             location = f"common.{name}"
             notes_by_common_cue[name] = tuple(
-                Note(instruments[i], start, compute_hertz_of_midi_note(p), s, w)
-                for i, start, p, s, w in notes
+                Note(
+                    instrument_by_name[instrument],
+                    start_seconds,
+                    compute_hertz_of_midi_note(midi_note),
+                    seconds,
+                    loudness,
+                )
+                for instrument, start_seconds, midi_note, seconds, loudness in notes
             )
-        families = {}
-        for name, entry in data["families"].items():
+        family_by_name = {}
+        for name, family_data in sound_data["families"].items():
             location = f"families.{name}"
-            families[name] = _parse_family(entry, instruments)
+            family_by_name[name] = _parse_family(family_data, instrument_by_name)
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise SoundError(f"{_SOUNDS_FILE}: {location}: {error!r}") from error
-    return SoundTable(instruments, notes_by_common_cue, families)
+    return SoundTable(instrument_by_name, notes_by_common_cue, family_by_name)
 
 
 def _parse_instrument(instrument_data: Mapping[str, Any]) -> Instrument:
@@ -218,7 +226,9 @@ def _parse_instrument(instrument_data: Mapping[str, Any]) -> Instrument:
     )
 
 
-def _parse_family(family_data: Mapping[str, Any], instruments: Mapping[str, Instrument]) -> SoundFamily:
+def _parse_family(
+    family_data: Mapping[str, Any], instrument_by_name: Mapping[str, Instrument]
+) -> SoundFamily:
     """Return a sound family from its table in ``sounds.toml``.
 
     Raises ValueError if a pattern has the wrong length.
@@ -227,9 +237,9 @@ def _parse_family(family_data: Mapping[str, Any], instruments: Mapping[str, Inst
         int(family_data["root"]),
         tuple(map(int, family_data["scale"])),
         30 / float(family_data["tempo"]),
-        instruments[family_data["lead"]],
-        instruments[family_data["second"]],
-        instruments[family_data["pad"]],
+        instrument_by_name[family_data["lead"]],
+        instrument_by_name[family_data["second"]],
+        instrument_by_name[family_data["pad"]],
         tuple(map(int, family_data["chords"])),
         tuple(family_data["melody"].split()),
         tuple(family_data["figure"].split()),
@@ -240,7 +250,7 @@ def _parse_family(family_data: Mapping[str, Any], instruments: Mapping[str, Inst
         len(family.chords),
         len(family.melody),
         len(family.accompaniment_figure),
-        *map(len, family.percussion_patterns.values()),
+        *map(len, family.percussion_pattern_by_instrument.values()),
     )
     if pattern_lengths[:3] != (4, 32, 8) or set(pattern_lengths[3:]) != {8}:
         raise ValueError(
@@ -281,7 +291,7 @@ def _build_melody(
 
 def _build_accompaniment(family: SoundFamily, bar_count: int) -> Notes:
     """Return the notes of an accompaniment for the given number of bars: bass, chords, figure and percussion."""
-    instruments = read_sound_table().instruments
+    instrument_by_name = read_sound_table().instrument_by_name
     notes: Notes = []
     for bar_index in range(bar_count):
         bar_start_seconds, chord = (
@@ -295,7 +305,7 @@ def _build_accompaniment(family: SoundFamily, bar_count: int) -> Notes:
         bass_pitch = family.compute_pitch(chord) / 2
         notes += [
             Note(
-                instruments["bass"],
+                instrument_by_name["bass"],
                 bar_start_seconds + eighth_index * family.eighth_seconds,
                 bass_pitch,
                 0.3,
@@ -315,8 +325,14 @@ def _build_accompaniment(family: SoundFamily, bar_count: int) -> Notes:
             if degrees_above != "."
         ]
         notes += [
-            Note(instruments[name], bar_start_seconds + eighth_index * family.eighth_seconds, 90.0, 0.1, 0.3)
-            for name, pattern in family.percussion_patterns.items()
+            Note(
+                instrument_by_name[name],
+                bar_start_seconds + eighth_index * family.eighth_seconds,
+                90.0,
+                0.1,
+                0.3,
+            )
+            for name, pattern in family.percussion_pattern_by_instrument.items()
             for eighth_index, mark in enumerate(pattern)
             if mark == "x"
         ]
@@ -344,7 +360,7 @@ def _build_note_run(
 
 def _build_chord(family: SoundFamily, degree: int, start_seconds: float, seconds: float) -> Notes:
     """Return the notes of a chord on a scale degree with a drum beat, starting at ``start_seconds``."""
-    instruments = read_sound_table().instruments
+    instrument_by_name = read_sound_table().instrument_by_name
     pitches = (*family.list_triad_pitches(degree), family.compute_pitch(degree + family.octave_degree))
     return [
         *(
@@ -352,8 +368,8 @@ def _build_chord(family: SoundFamily, degree: int, start_seconds: float, seconds
             for p in pitches
             for instrument in (family.melody_instrument, family.chord_instrument)
         ),
-        Note(instruments["bass"], start_seconds, family.compute_pitch(degree) / 2, seconds, 0.8),
-        Note(instruments["drum"], start_seconds, 82.0, 0.3, 0.8),
+        Note(instrument_by_name["bass"], start_seconds, family.compute_pitch(degree) / 2, seconds, 0.8),
+        Note(instrument_by_name["drum"], start_seconds, 82.0, 0.3, 0.8),
     ]
 
 
@@ -362,8 +378,8 @@ def _build_spin_loop(family: SoundFamily) -> tuple[Notes, float]:
 
     It is played as a loop.
     """
-    instruments, step_seconds = read_sound_table().instruments, family.eighth_seconds / 2
-    notes: Notes = [Note(instruments["whirr"], 0, 98, 16 * step_seconds - 0.02, 0.5)]
+    instrument_by_name, step_seconds = read_sound_table().instrument_by_name, family.eighth_seconds / 2
+    notes: Notes = [Note(instrument_by_name["whirr"], 0, 98, 16 * step_seconds - 0.02, 0.5)]
     for index in range(16):
         chord = family.chords[0] if index < 8 else family.chords[2]
         degrees_above = family.accompaniment_figure[index % 8]
@@ -378,10 +394,16 @@ def _build_spin_loop(family: SoundFamily) -> tuple[Notes, float]:
                 )
             )
         if index % 2 == 0:
-            notes.append(Note(instruments["shaker"], index * step_seconds, 90, 0.05, 0.25))
+            notes.append(Note(instrument_by_name["shaker"], index * step_seconds, 90, 0.05, 0.25))
         if index % 8 == 0:
             notes.append(
-                Note(instruments["bass"], index * step_seconds, family.compute_pitch(chord) / 2, 0.2, 0.6)
+                Note(
+                    instrument_by_name["bass"],
+                    index * step_seconds,
+                    family.compute_pitch(chord) / 2,
+                    0.2,
+                    0.6,
+                )
             )
     return notes, 16 * step_seconds
 
@@ -391,7 +413,7 @@ def _build_anticipation(family: SoundFamily) -> tuple[Notes, float]:
 
     It is played as a loop until the reel stops.
     """
-    instruments, step_seconds = read_sound_table().instruments, 0.085
+    instrument_by_name, step_seconds = read_sound_table().instrument_by_name, 0.085
     octave_degree = family.octave_degree
     notes = [
         Note(
@@ -403,7 +425,9 @@ def _build_anticipation(family: SoundFamily) -> tuple[Notes, float]:
         )
         for i in range(12)
     ]
-    notes += [Note(instruments["drum"], i * step_seconds, 70.0, 0.1, 0.3 + 0.03 * (i % 4)) for i in range(12)]
+    notes += [
+        Note(instrument_by_name["drum"], i * step_seconds, 70.0, 0.1, 0.3 + 0.03 * (i % 4)) for i in range(12)
+    ]
     return notes, 12 * step_seconds
 
 
@@ -412,9 +436,13 @@ def _build_count_up_loop(family: SoundFamily) -> tuple[Notes, float]:
 
     It is played as a loop.
     """
-    instruments, step_seconds, octave_degree = read_sound_table().instruments, 0.07, family.octave_degree
+    instrument_by_name, step_seconds, octave_degree = (
+        read_sound_table().instrument_by_name,
+        0.07,
+        family.octave_degree,
+    )
     degrees = (0, 2, 4, 2, 0, 4, 2, 4)
-    notes = [Note(instruments["tick"], i * step_seconds, 2400.0, 0.03, 0.5) for i in range(8)]
+    notes = [Note(instrument_by_name["tick"], i * step_seconds, 2400.0, 0.03, 0.5) for i in range(8)]
     notes += [
         Note(
             family.accompaniment_instrument,
@@ -429,9 +457,9 @@ def _build_count_up_loop(family: SoundFamily) -> tuple[Notes, float]:
 
 
 def _build_win_music(family: SoundFamily, celebration_level: int) -> Notes:
-    """Return the notes of the music for a win of grade 1 to 4.
+    """Return the notes of the music for a win of celebration level 1 to 4.
 
-    Grade 1 has three notes, grade 2 is a fanfare, grade 3 has one bar of melody, grade 4 has two bars, and bells.
+    Level 1 has three notes, level 2 is a fanfare, level 3 has one bar of melody, level 4 has two bars, and bells.
     """
     octave_degree, eighth_seconds = family.octave_degree, min(family.eighth_seconds, 0.2)
     if celebration_level == 1:
@@ -449,7 +477,7 @@ def _build_win_music(family: SoundFamily, celebration_level: int) -> Notes:
     theme_end_seconds = theme_start_seconds + bar_count * 8 * family.eighth_seconds
     notes = [*opening, *delayed_theme, *_build_chord(family, 0, theme_end_seconds, 1.4)]
     if celebration_level == 4:
-        bell = read_sound_table().instruments["bell"]
+        bell = read_sound_table().instrument_by_name["bell"]
         notes += [
             Note(
                 bell,
@@ -468,7 +496,7 @@ def _build_reel_stop(family: SoundFamily, reel_number: int) -> Notes:
     degree = (0, 2, 4, family.octave_degree, family.octave_degree + 2, family.octave_degree + 4)[
         reel_number - 1
     ]
-    knock = read_sound_table().instruments["knock"]
+    knock = read_sound_table().instrument_by_name["knock"]
     return [
         Note(knock, 0, 92.0, 0.2, 1.0),
         Note(family.melody_instrument, 0.01, family.compute_pitch(degree), 0.16, 0.7),
@@ -477,7 +505,7 @@ def _build_reel_stop(family: SoundFamily, reel_number: int) -> Notes:
 
 def _build_title_fanfare(family: SoundFamily) -> Notes:
     """Return the notes of the fanfare that announces a feature."""
-    octave_degree, drum = family.octave_degree, read_sound_table().instruments["drum"]
+    octave_degree, drum = family.octave_degree, read_sound_table().instrument_by_name["drum"]
     roll = [Note(drum, i * 0.07, 74.0, 0.1, 0.2 + 0.05 * i) for i in range(10)]
     rising_notes = _build_note_run(
         family, (0, 2, 4, octave_degree, octave_degree + 2, octave_degree + 4, 2 * octave_degree), 0.1
@@ -540,7 +568,7 @@ def build_cue_notes(cue: str, family_name: str) -> tuple[list[Note], float]:
 
     For a cue with one sound for all games, the family does not matter.
     """
-    if not SOUND_CUES[cue].is_per_sound_family:
+    if not SOUND_CUE_BY_NAME[cue].is_per_sound_family:
         return list(read_sound_table().notes_by_common_cue[cue]), 0.0
     sound_family = read_sound_table().family_by_name[family_name]
     if cue in _LOOP_FUNCTION_BY_CUE:
@@ -553,7 +581,7 @@ def build_cue_notes(cue: str, family_name: str) -> tuple[list[Note], float]:
 
 def synthesise_cue(cue: str, sound_family: str) -> bytes:
     """Return the samples (16 bits, mono) of a cue in a family, at the cue's share of its channel's peak level."""
-    sound_cue = SOUND_CUES[cue]
+    sound_cue = SOUND_CUE_BY_NAME[cue]
     notes, loop_seconds = build_cue_notes(cue, sound_family)
     return mix_notes_to_samples(
         notes,
@@ -565,9 +593,9 @@ def synthesise_cue(cue: str, sound_family: str) -> bytes:
 
 def list_family_cues() -> tuple[str, ...]:
     """Return the cues for which each sound family has its own sound."""
-    return tuple(name for name, cue in SOUND_CUES.items() if cue.is_per_sound_family)
+    return tuple(name for name, cue in SOUND_CUE_BY_NAME.items() if cue.is_per_sound_family)
 
 
 def list_common_cues() -> tuple[str, ...]:
     """Return the cues whose sounds all games share."""
-    return tuple(name for name, cue in SOUND_CUES.items() if not cue.is_per_sound_family)
+    return tuple(name for name, cue in SOUND_CUE_BY_NAME.items() if not cue.is_per_sound_family)

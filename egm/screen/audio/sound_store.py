@@ -12,7 +12,7 @@ from egm.kernel.messages import GameView
 from egm.screen.art.files import read_unchanged_file
 from egm.screen.audio.scores import (
     PEAK_SHARE_BY_CHANNEL,
-    SOUND_CUES,
+    SOUND_CUE_BY_NAME,
     list_common_cues,
     list_family_cues,
     synthesise_cue,
@@ -48,7 +48,7 @@ async def read_family_sounds(stream: asyncio.StreamReader) -> AsyncIterator[tupl
     """
     while line := await stream.readline():
         cue, length = line.decode("ascii").split()
-        if cue not in SOUND_CUES or not 0 <= int(length) <= _SOUND_BYTES_MAX:
+        if cue not in SOUND_CUE_BY_NAME or not 0 <= int(length) <= _SOUND_BYTES_MAX:
             raise ValueError(f"no sound: {line!r}")
         try:
             yield cue, await stream.readexactly(int(length))
@@ -103,17 +103,17 @@ class SoundStore:
         """Store the sounds that a game supplies, once. A sound louder than its channel's peak is made softer."""
         for cue, file in game.art.sounds.items():
             key = (cue, build_game_family_name(game))
-            if key in self._attempted_game_sounds or cue not in SOUND_CUES:
+            if key in self._attempted_game_sounds or cue not in SOUND_CUE_BY_NAME:
                 continue
             self._attempted_game_sounds.add(key)
             if (data := read_unchanged_file(file)) is not None:
                 self._samples_by_cue_and_family[key] = limit_peak(
-                    read_samples(data), PEAK_SHARE_BY_CHANNEL[SOUND_CUES[cue].channel]
+                    read_samples(data), PEAK_SHARE_BY_CHANNEL[SOUND_CUE_BY_NAME[cue].channel]
                 )
 
     def find_sound(self, cue: str, sound_family: str) -> bytes | None:
         """Return the samples of a cue in a family, or None if they are not synthesised yet or do not exist."""
-        sound_cue = SOUND_CUES.get(cue)
+        sound_cue = SOUND_CUE_BY_NAME.get(cue)
         return (
             None
             if sound_cue is None

@@ -39,7 +39,7 @@ def draw_attract(context: DrawingContext) -> None:
     """Draw the welcome plate over the game field of an idle machine. It says how to start a game."""
     painter, view = context.painter, context.view
     x, y, w, h = context.layout.game_field
-    beat = 0.0 if view.reduced_motion else math.sin(view.now * 1.6)
+    beat = 0.0 if view.is_motion_reduced else math.sin(view.now * 1.6)
     height = 210.0
     top = y + h / 2 - height / 2
     band = LinearGradient(
@@ -93,12 +93,12 @@ def draw_celebration(context: DrawingContext) -> None:
     painter = context.painter
     x, y, w, h = context.layout.game_field
     centre_x, centre_y = x + w / 2, y + h / 2
-    entrance_share = 1.0 if view.reduced_motion else ease_out(elapsed_seconds / 0.35)
+    entrance_share = 1.0 if view.is_motion_reduced else ease_out(elapsed_seconds / 0.35)
     visible_share = 1 - clamp_to_unit_interval((elapsed_seconds - roll_up_seconds) / 1.2)
     is_large = timeline.celebration_level >= 3 or bool(feature_title)
-    if timeline.celebration_level >= 3 and not view.reduced_motion:
+    if timeline.celebration_level >= 3 and not view.is_motion_reduced:
         _draw_rays(context, (centre_x, centre_y), entrance_share * visible_share)
-    if not view.reduced_motion:
+    if not view.is_motion_reduced:
         _draw_celebration_items(
             context,
             elapsed_seconds,

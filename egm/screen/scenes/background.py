@@ -142,7 +142,7 @@ def draw_title_sign(context: DrawingContext, surface: pygame.Surface, title: str
         )
     )
     canvas.draw_text(
-        str(context.theme.fonts["display"]),
+        str(context.theme.font_path_by_role["display"]),
         title,
         (w / 2, h / 2),
         h * 0.7,
@@ -240,7 +240,7 @@ def _draw_meter_bar(context: DrawingContext, surface: pygame.Surface) -> None:
     surface.blit(
         create_painted_surface(rule.size, build_metal_gradient(painter.theme, look.rim_metal)), rule.topleft
     )
-    for rect in layout.meter_rects.values():
+    for rect in layout.meter_rect_by_name.values():
         area = painter.scale_rect(rect)
         surface.blit(
             _render_meter_recess(context, area.size), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE

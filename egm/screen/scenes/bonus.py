@@ -56,11 +56,15 @@ def format_bonus_award(context: DrawingContext, award: BonusAward) -> str:
     """Return the award of a wheel segment, box or coin as text: its credits, or else its name."""
     if award.credits:
         return context.texts.format_number(award.credits)
-    symbol = context.game_data.get("symbols", {}).get(award.name)
-    if symbol is not None:
-        return context.texts.choose_translation(symbol["name"], award.name)
-    names = context.game_data.get("names", {}).get(award.name)
-    return context.texts.choose_translation(names, award.name) if names else award.name.capitalize()
+    symbol_data = context.game_data.get("symbols", {}).get(award.name)
+    if symbol_data is not None:
+        return context.texts.choose_translation(symbol_data["name"], award.name)
+    name_by_language = context.game_data.get("names", {}).get(award.name)
+    return (
+        context.texts.choose_translation(name_by_language, award.name)
+        if name_by_language
+        else award.name.capitalize()
+    )
 
 
 # ---------------------------------------------------------------------- hold and spin
@@ -141,7 +145,7 @@ def _draw_hold_cell(
         edge_width=3,
     )
     if coin is None:
-        if is_spinning and not context.view.reduced_motion:
+        if is_spinning and not context.view.is_motion_reduced:
             share = (context.view.now * 2.3 + cell_index * 0.37) % 1.0
             painter.fill_rounded_rect(
                 (x + 8, y + 8 + (h - 40) * share, w - 16, 24), (*context.look.accent_colour[:3], 46), 10
@@ -369,8 +373,8 @@ def _draw_wheel_result(context: DrawingContext, award: BonusAward, rect: Rect) -
     painter.draw_panel(
         rect, radius=24, fill=(10, 6, 22, 235), edge_paint=context.look.accent_colour, edge_width=4
     )
-    symbol_names = context.game_data.get("symbols", {}).get(award.name)
-    if symbol_names is None:
+    symbol_data = context.game_data.get("symbols", {}).get(award.name)
+    if symbol_data is None:
         painter.draw_text(
             format_bonus_award(context, award),
             (x + w / 2, y + h / 2),
@@ -385,7 +389,7 @@ def _draw_wheel_result(context: DrawingContext, award: BonusAward, rect: Rect) -
         lambda size: painter.render_symbol(award.name, "", size),
     )
     painter.draw_text(
-        context.texts.choose_translation(symbol_names["name"], award.name),
+        context.texts.choose_translation(symbol_data["name"], award.name),
         (x + w / 2, y + h - 66),
         TextStyle("strong", "lead", "text"),
         width_max=w - 30,
@@ -435,9 +439,9 @@ def _render_wheel_face(context: DrawingContext, step: WheelStep, width_pixels: i
 def draw_on_wheel_face(
     face: pygame.Surface, label_surface: pygame.Surface, degrees: float, distance_share: float
 ) -> None:
-    """Draw a sign on a square picture of a wheel, ``degrees`` clockwise from the top.
+    """Draw a label on a square picture of a wheel, ``degrees`` clockwise from the top.
 
-    ``distance_share`` is the distance of the sign's middle from that of the wheel, as a share of the wheel's width.
+    ``distance_share`` is the distance between the middles of the label and the wheel, as a share of the wheel's width.
     """
     pixels, angle = face.get_width(), math.radians(degrees)
     x = pixels / 2 + pixels * distance_share * math.sin(angle) - label_surface.get_width() / 2
@@ -449,7 +453,9 @@ def _render_segment_award(
     context: DrawingContext, award: BonusAward, wheel_width_pixels: int
 ) -> pygame.Surface:
     """Return the text of a segment's award, for a picture of the wheel that is ``wheel_width_pixels`` wide."""
-    font = pygame.font.Font(str(context.theme.fonts["numbers"]), max(8, round(wheel_width_pixels * 0.07)))
+    font = pygame.font.Font(
+        str(context.theme.font_path_by_role["numbers"]), max(8, round(wheel_width_pixels * 0.07))
+    )
     return font.render(format_bonus_award(context, award), True, (255, 255, 255)).premul_alpha()
 
 

@@ -19,15 +19,15 @@ FACE_DOWN_CARD_CODE: Final = "??"
 _BLACK_SUIT_COLOUR: Final = parse_colour("#15151c")
 #: The colour of the red suits.
 _RED_SUIT_COLOUR: Final = parse_colour("#c40f2a")
-#: The colours of the four suits, at the player's request.
-_FOUR_SUIT_COLOURS: Final = {
+#: The colour of each suit if the player has chosen four colours.
+_FOUR_COLOUR_DECK: Final = {
     "c": parse_colour("#0c7a3a"),
     "d": parse_colour("#1650c8"),
     "h": _RED_SUIT_COLOUR,
     "s": _BLACK_SUIT_COLOUR,
 }
 #: The colour of each suit in the usual two colours.
-_TWO_SUIT_COLOURS: Final = {
+_TWO_COLOUR_DECK: Final = {
     "c": _BLACK_SUIT_COLOUR,
     "d": _RED_SUIT_COLOUR,
     "h": _RED_SUIT_COLOUR,
@@ -77,13 +77,13 @@ def render_card_art(
     canvas.fill_path(
         build_rounded_box(1.2, 1.2, 97.6, 137.6, 8), LinearGradient(((0, WHITE), (1, (232, 230, 222, 255))))
     )
-    font = str(context.theme.fonts["heavy"])
+    font = str(context.theme.font_path_by_role["heavy"])
     if card_code == "Jk":
         canvas.draw_text(font, "JOKER", (50, 116), 20, parse_colour("#7a2cc0"), width_max=84)
         canvas.fill_path(_build_star_path(50, 56, 40), parse_colour("#7a2cc0"))
         return canvas.finish_surface()
     rank, suit = {"T": "10"}.get(card_code[0], card_code[0]), card_code[1]
-    colour = (_FOUR_SUIT_COLOURS if has_four_suit_colours else _TWO_SUIT_COLOURS)[suit]
+    colour = (_FOUR_COLOUR_DECK if has_four_suit_colours else _TWO_COLOUR_DECK)[suit]
     if is_small:
         canvas.draw_text(font, rank, (50, 48), 92, colour, width_max=90)
         _draw_suit(canvas, suit, (50.0, 112.0), 22.0, colour)
@@ -109,7 +109,7 @@ def render_suits_art(size: tuple[int, int], *, has_four_suit_colours: bool) -> p
             suit,
             (16.0 + 25.0 * suit_index, 18.0),
             11.0,
-            (_FOUR_SUIT_COLOURS if has_four_suit_colours else _TWO_SUIT_COLOURS)[suit],
+            (_FOUR_COLOUR_DECK if has_four_suit_colours else _TWO_COLOUR_DECK)[suit],
         )
     return canvas.finish_surface()
 

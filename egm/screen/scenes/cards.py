@@ -53,7 +53,7 @@ _HANDS_PER_ROW_MAX: Final = 4
 #: Two hands of more cards than this are stacked, not side by side.
 _CARDS_SIDE_BY_SIDE_MAX: Final = 5
 #: The number of cards of a hand if several hands are played from one deal.
-_MULTI_HAND_CARDS: Final = 5
+_MULTI_HAND_CARD_COUNT: Final = 5
 #: Room, in cards, for a hand that may draw any number of cards: at a table with few hands (at most
 #: :data:`_FEW_HANDS_MAX`), and at one with more.
 _CARD_ROOM_OF_UNLIMITED_HAND: Final = (6, 5)
@@ -114,13 +114,13 @@ def _can_hold_cards(context: DrawingContext) -> bool:
     return bool(context.game_data.get("hold"))
 
 
-def _read_number_of_hand(context: DrawingContext, hand_id: str, number_key: str) -> int:
+def _read_hand_quantity(context: DrawingContext, hand_id: str, data_key: str) -> int:
     """Return a number from the game's data about a hand, by its key; 0 if the hand or the number is absent.
 
     ``cards``, for example, is the largest number of cards that the hand can have.
     """
     hands = context.game_data.get("hands", ())
-    return next((int(hand_data.get(number_key, 0)) for hand_data in hands if hand_data["id"] == hand_id), 0)
+    return next((int(hand_data.get(data_key, 0)) for hand_data in hands if hand_data["id"] == hand_id), 0)
 
 
 def _list_hands_with_area(context: DrawingContext, hands: Sequence[DealtHand]) -> list[DealtHand]:
@@ -203,7 +203,7 @@ def _find_hand_ids_without_bets(context: DrawingContext, *, is_dealt: bool) -> s
     """Return the ids of the hands that are dealt only if a certain bet is made, and whose bet is not made.
 
     While the cards of an ended round are on the table (``is_dealt``), return all hands that need a bet: the registered
-    bets are then those of the next round.
+    bets are then already for the next round.
     """
     table, snapshot = context.view.table, context.view.snapshot
     if table is None or snapshot is None:
@@ -237,11 +237,11 @@ def _find_base_hand_id(context: DrawingContext, hand_id: str) -> str:
 
 def _find_split_number(context: DrawingContext, hand_id: str, hand_ids: Sequence[str]) -> int:
     """Return the number of a hand among those that were split from the same hand; 0 if it was not split."""
-    base_id, names = _find_base_hand_id(context, hand_id), _read_hand_names(context)
+    base_id, names_by_hand = _find_base_hand_id(context, hand_id), _read_hand_names(context)
     split_ids = [
         other_id
         for other_id in hand_ids
-        if other_id == base_id or (other_id.startswith(f"{base_id}-") and other_id not in names)
+        if other_id == base_id or (other_id.startswith(f"{base_id}-") and other_id not in names_by_hand)
     ]
     return _parse_split_number(hand_id, base_id) if len(split_ids) > 1 and hand_id in split_ids else 0
 
@@ -251,10 +251,10 @@ def format_hand_name(context: DrawingContext, hand_id: str, hand_ids: Sequence[s
 
     If all hands but the bank's were split from one hand, the name is only the number of the hand.
     """
-    base_id, names = _find_base_hand_id(context, hand_id), _read_hand_names(context)
-    name = context.texts.choose_translation(names[base_id]) if base_id else ""
-    number = _find_split_number(context, hand_id, hand_ids)
-    if not number:
+    base_id, names_by_hand = _find_base_hand_id(context, hand_id), _read_hand_names(context)
+    name = context.texts.choose_translation(names_by_hand[base_id]) if base_id else ""
+    split_number = _find_split_number(context, hand_id, hand_ids)
+    if not split_number:
         return name
     is_one_base_hand = (
         len(
@@ -267,18 +267,22 @@ def format_hand_name(context: DrawingContext, hand_id: str, hand_ids: Sequence[s
         == 1
     )
     return context.texts.translate(
-        "felt.hand" if is_one_base_hand else "felt.hand_of", name=name, number=number
+        "felt.hand" if is_one_base_hand else "felt.hand_of", name=name, number=split_number
     )
 
 
 def append_split_number(context: DrawingContext, bet_name: str, step: TableStep, hand_id: str) -> str:
     """Return the name of a bet and, if its hand was split, the number of the hand."""
-    number = (
+    split_number = (
         _find_split_number(context, hand_id, [hand.id for hand in read_final_hands(step.display)])
         if hand_id
         else 0
     )
-    return context.texts.translate("felt.hand_of", name=bet_name, number=number) if number else bet_name
+    return (
+        context.texts.translate("felt.hand_of", name=bet_name, number=split_number)
+        if split_number
+        else bet_name
+    )
 
 
 def _count_hands_in_rows(hand_ids: Sequence[str], upper_hand_ids: Collection[str]) -> list[int]:
@@ -310,7 +314,7 @@ def _lay_out_hand_areas(
     x, y, w, h = rect
     if len(hand_ids) <= 1:
         return [rect] * len(hand_ids)
-    card_counts = [_read_number_of_hand(context, hand_id, "cards") for hand_id in hand_ids]
+    card_counts = [_read_hand_quantity(context, hand_id, "cards") for hand_id in hand_ids]
     if len(hand_ids) == 2 and w > 1.6 * h and max(card_counts) <= _CARDS_SIDE_BY_SIDE_MAX:
         # The first hand, on the left, is the bank's.
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
@@ -356,9 +360,12 @@ def _place_hands(
         small_areas = place_small_hands((x, y, w, upper_height), len(hands) - 1)
         first_hand_layout = lay_out_hand(
             (x, y + upper_height, w, full_height - upper_height),
-            HandRoomNeeds(_MULTI_HAND_CARDS, has_hold_keys=True),
+            HandRoomNeeds(_MULTI_HAND_CARD_COUNT, has_hold_keys=True),
         )
-        return [first_hand_layout, *(place_small_hand_cards(area, _MULTI_HAND_CARDS) for area in small_areas)]
+        return [
+            first_hand_layout,
+            *(place_small_hand_cards(area, _MULTI_HAND_CARD_COUNT) for area in small_areas),
+        ]
     hand_base_ids = [_find_base_hand_id(context, hand.id) for hand in hands]
     base_ids = list(dict.fromkeys(hand_base_ids))
     room_needs = [_find_hand_room_needs(context, base_id, len(base_ids)) for base_id in base_ids]
@@ -394,17 +401,17 @@ def _place_hands(
 
 def _find_hand_room_needs(context: DrawingContext, hand_id: str, hand_count: int) -> HandRoomNeeds:
     """Return how much room the cards of a hand need, at a table with ``hand_count`` hands."""
-    card_count = _read_number_of_hand(context, hand_id, "cards")
+    card_count = _read_hand_quantity(context, hand_id, "cards")
     card_room = card_count or _CARD_ROOM_OF_UNLIMITED_HAND[hand_count > _FEW_HANDS_MAX]
     return HandRoomNeeds(
         card_room,
-        _read_number_of_hand(context, hand_id, "low"),
+        _read_hand_quantity(context, hand_id, "low"),
         can_stack_rows=not card_count,
         has_hold_keys=_can_hold_cards(context),
     )
 
 
-def lay_out_card_touches(context: DrawingContext) -> list[Rect]:
+def lay_out_card_touch_targets(context: DrawingContext) -> list[Rect]:
     """Return the touch target of each card in the hand about which the player decides.
 
     A target covers the card and the hold key below it. If the player divides a hand in two (as at pai gow), there are
@@ -536,7 +543,7 @@ def _draw_small_hand(context: DrawingContext, hand_layout: HandLayout, hand: Dea
     if hand.won_pay_id and height_below_cards > 0.8 * HAND_TEXT_HEIGHT:
         style = TextStyle("strong", "small", "text")
         context.painter.draw_text(
-            context.texts.choose_translation(hand.value_texts),
+            context.texts.choose_translation(hand.value_text_by_language),
             (x + w / 2, y + h - height_below_cards / 2),
             style,
             width_max=w - 16,
@@ -552,14 +559,14 @@ def _format_hand_label(context: DrawingContext, hand: DealtHand, hands: Sequence
     ids = [hand.id for hand in hands]
     if hand.seat is None:
         return format_hand_name(context, hand.id, ids)
-    name, number = context.texts.translate("felt.own"), _find_split_number(context, hand.id, ids)
+    name, split_number = context.texts.translate("felt.own"), _find_split_number(context, hand.id, ids)
     if not hand.is_own:
         name = context.texts.translate("felt.seat", number=hand.seat + 1)
-    if _read_number_of_hand(context, hand.id, "held"):
+    if _read_hand_quantity(context, hand.id, "held"):
         return context.texts.translate(
             "felt.held_by", name=format_hand_name(context, hand.id, ids), player=name
         )
-    return context.texts.translate("felt.hand_of", name=name, number=number) if number else name
+    return context.texts.translate("felt.hand_of", name=name, number=split_number) if split_number else name
 
 
 def _format_hand_texts(
@@ -570,8 +577,8 @@ def _format_hand_texts(
     The money texts state the hand's stake, its player's remaining and received credits, and the result of its bet.
     """
     texts = [_format_hand_label(context, hand, hands)] if len(hands) > 1 else []
-    if is_deal_finished and hand.value_texts:
-        texts.append(context.texts.choose_translation(hand.value_texts))
+    if is_deal_finished and hand.value_text_by_language:
+        texts.append(context.texts.choose_translation(hand.value_text_by_language))
     decision = context.view.decision
     if (
         is_deal_finished
@@ -648,17 +655,17 @@ def _draw_flying_card(
     context: DrawingContext, rects: Sequence[Rect], flying_card: FlyingCard, next_card_index: int
 ) -> None:
     """Draw a card on its way from the shoe at the upper right to its position in the hand."""
-    _, card_index, card, share = flying_card
+    _, card_index, card, travelled_share = flying_card
     card_index = next_card_index if card_index < 0 else card_index
     if card_index >= len(rects):
         return
     x, y, w, h = rects[card_index]
     field_x, field_y, field_width, _ = context.layout.game_field
-    progress = 1.0 if context.view.reduced_motion else ease_out(share)
+    progress = 1.0 if context.view.is_motion_reduced else ease_out(travelled_share)
     start = (field_x + field_width - w - 20, field_y + 10)
     top_left = (start[0] + (x - start[0]) * progress, start[1] + (y - start[1]) * progress)
     back_code = FACE_DOWN_TILE if is_tile(card) else FACE_DOWN_CARD_CODE
-    draw_card(context, (*top_left, w, h), back_code if share < 0.7 else card)
+    draw_card(context, (*top_left, w, h), back_code if travelled_share < 0.7 else card)
 
 
 def _draw_hand_text(context: DrawingContext, hand_layout: HandLayout, text: str, *, is_lit: bool) -> None:

@@ -129,7 +129,7 @@ def _compute_key_width_in_letters(table: TableGameData, action: Action) -> int:
     )
 
 
-def list_table_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def list_table_touch_targets(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets of a table: bet spots and keys.
 
     Return none while the machine takes no bets, or while the player has a page open.
@@ -142,8 +142,8 @@ def list_table_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         or view.player_page is not PlayerPage.NONE
     ):
         return []
-    touches = lay_out_felt(table, view.chips, layout).touch_targets
-    return [*lay_out_table_keys(view, layout), *lay_out_part_tabs(table, view.chips, layout), *touches]
+    touch_targets = lay_out_felt(table, view.chips, layout).touch_targets
+    return [*lay_out_table_keys(view, layout), *lay_out_part_tabs(table, view.chips, layout), *touch_targets]
 
 
 def draw_table_key(context: DrawingContext, table: TableGameData, rect: Rect, action: Action) -> None:

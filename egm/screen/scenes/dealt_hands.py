@@ -16,7 +16,7 @@ class DealtHand:
     id: str
     cards: tuple[str, ...]
     """The cards of the hand by their short names. ``??`` is a card face down, an empty name a removed card."""
-    value_texts: Mapping[str, str]
+    value_text_by_language: Mapping[str, str]
     """The value of the hand as text, by language."""
     staked_credits: int = 0
     """The bet on the hand that is not decided yet, in credits."""
@@ -69,17 +69,17 @@ def _list_cards_held_before_draw(hands: Sequence[DealtHand], step: TableStep) ->
 
     Empty if no hand draws cards, as in any game but draw poker.
     """
-    drawn_indices: dict[str, set[int]] = {}
+    drawn_indices_by_hand: dict[str, set[int]] = {}
     for cue in step.cues:
         if cue.get("cue") == "draw":
-            drawn_indices.setdefault(str(cue["hand"]), set()).add(int(cue["index"]))
+            drawn_indices_by_hand.setdefault(str(cue["hand"]), set()).add(int(cue["index"]))
     return {
         hand.id: [
-            FACE_DOWN_CARD_CODE if index in drawn_indices[hand.id] else card
+            FACE_DOWN_CARD_CODE if index in drawn_indices_by_hand[hand.id] else card
             for index, card in enumerate(hand.cards)
         ]
         for hand in hands
-        if hand.id in drawn_indices
+        if hand.id in drawn_indices_by_hand
     }
 
 
@@ -87,19 +87,19 @@ def read_final_hands(display: Mapping[str, Any]) -> list[DealtHand]:
     """Return the hands of cards at the end of a step of a table round."""
     return [
         DealtHand(
-            str(data["id"]),
-            tuple(map(str, data["cards"])),
-            _read_translations(data.get("says")),
-            int(data.get("staked", 0)),
-            tuple(map(str, data.get("became", ()))),
-            str(data.get("won") or ""),
-            data.get("seat"),
-            bool(data.get("own")),
-            data.get("left"),
-            int(data.get("received", 0)),
-            tuple(map(int, data.get("pots", ()))),
+            str(hand_data["id"]),
+            tuple(map(str, hand_data["cards"])),
+            _read_translations(hand_data.get("says")),
+            int(hand_data.get("staked", 0)),
+            tuple(map(str, hand_data.get("became", ()))),
+            str(hand_data.get("won") or ""),
+            hand_data.get("seat"),
+            bool(hand_data.get("own")),
+            hand_data.get("left"),
+            int(hand_data.get("received", 0)),
+            tuple(map(int, hand_data.get("pots", ()))),
         )
-        for data in display.get("hands", ())
+        for hand_data in display.get("hands", ())
     ]
 
 

@@ -179,11 +179,13 @@ def format_promotional_credit(context: DrawingContext) -> str:
     snapshot, translate = context.view.snapshot, context.texts.translate
     if snapshot is None:
         return ""
-    kinds = (
+    text_keys_and_cents = (
         ("meter.restricted", snapshot.restricted_cents),
         ("meter.nonrestricted", snapshot.nonrestricted_cents),
     )
-    return "  ·  ".join(translate(key, amount=context.format_money(cents)) for key, cents in kinds if cents)
+    return "  ·  ".join(
+        translate(key, amount=context.format_money(cents)) for key, cents in text_keys_and_cents if cents
+    )
 
 
 def _draw_meter(
@@ -199,12 +201,12 @@ def _draw_meter(
 
     In a tournament the amount is a number of points, not money.
     """
-    is_points = context.view.snapshot is not None and context.view.snapshot.current_tournament is not None
-    painter, (x, y, w, h) = context.painter, context.layout.meter_rects[meter_name]
+    shows_points = context.view.snapshot is not None and context.view.snapshot.current_tournament is not None
+    painter, (x, y, w, h) = context.painter, context.layout.meter_rect_by_name[meter_name]
     label_y, credits_y, amount_y = (27.0, h - 28, h / 2 + 4) if not note_text else (20.0, 52.0, 34.0)
     painter.draw_text(label, (x + 24, y + label_y), TextStyle("strong", "caption", "text_dim"), align="left")
     credits_rect = painter.draw_text(
-        "" if is_points else context.texts.format_count("meter.credits", credits_),
+        "" if shows_points else context.texts.format_count("meter.credits", credits_),
         (x + 24, y + credits_y),
         TextStyle("strong", "small", "text"),
         align="left",
@@ -228,7 +230,7 @@ def _draw_meter(
         )
     )
     painter.draw_text(
-        context.texts.format_number(credits_) if is_points else context.format_money(cents),
+        context.texts.format_number(credits_) if shows_points else context.format_money(cents),
         (x + w - 24, y + amount_y),
         TextStyle(
             "numbers", "meter" if not note_text else "title" if h > _LOW_METER_HEIGHT_MAX else "lead", paint
@@ -340,7 +342,7 @@ def _should_play_activate_focus(context: DrawingContext) -> bool:
 def draw_deck(context: DrawingContext) -> None:
     """Draw the row of keys, each with its lamp."""
     for name in DECK_KEYS:
-        _draw_deck_key(context, name, context.layout.key_rects[name])
+        _draw_deck_key(context, name, context.layout.key_rect_by_name[name])
 
 
 def _draw_deck_key(context: DrawingContext, key_name: str, rect: Rect) -> None:
@@ -359,7 +361,7 @@ def _draw_deck_key(context: DrawingContext, key_name: str, rect: Rect) -> None:
             size, (w, h), light_colour, dark_colour, is_lit=is_lit, is_pressed=is_pressed
         ),
     )
-    if is_lit and key_name == "play" and view.is_request_accepted("play") and not view.reduced_motion:
+    if is_lit and key_name == "play" and view.is_request_accepted("play") and not view.is_motion_reduced:
         painter.draw_cached_picture(
             ("key glow", key_name),
             rect,
@@ -395,7 +397,7 @@ def _draw_deck_key(context: DrawingContext, key_name: str, rect: Rect) -> None:
 
 
 def draw_residual_key(context: DrawingContext) -> None:
-    """Draw the key that gives up or gambles residual credit, which is too small for any game on this machine.
+    """Draw the key that gives up or stakes residual credit, which is too small for any game on this machine.
 
     It is drawn in place of the status line.
     """
@@ -405,7 +407,7 @@ def draw_residual_key(context: DrawingContext) -> None:
 def describe_residual_credit(context: DrawingContext) -> str:
     """Return a text that says what happens to residual credit.
 
-    If it is gambled, the text states the odds and the prize before the bet (C-12).
+    If it is staked, the text states the chance and the prize before the bet (C-12).
     """
     snapshot, translate = context.view.snapshot, context.texts.translate
     residual = snapshot.residual_credit if snapshot is not None else None

@@ -84,7 +84,7 @@ def draw_dice(
     moving_share = clamp_to_unit_interval(
         (elapsed_seconds - start_seconds) / max(0.01, (stop_seconds - start_seconds) * _MOVING_SHARE_OF_THROW)
     )
-    are_dice_still = moving_share >= 1 or context.view.reduced_motion
+    are_dice_still = moving_share >= 1 or context.view.is_motion_reduced
     die_width = min(_DIE_SIDE_MAX, w / (len(dice) + 1.5))
     progress = ease_out(moving_share)
     for i, face in enumerate(dice):

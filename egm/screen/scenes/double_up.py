@@ -46,7 +46,7 @@ def draw_double_up(
         (elapsed_seconds - step_times.start_seconds)
         / max(0.01, step_times.last_stop_seconds - step_times.start_seconds)
     )
-    if context.view.reduced_motion:
+    if context.view.is_motion_reduced:
         progress = 1.0 if progress > 0.5 else 0.0
     # The card has turned after four fifths of the time, so that the player sees it before the result.
     turn_progress = ease_in_out(clamp_to_unit_interval(progress * 1.25))

@@ -26,8 +26,8 @@ _TOWER_LAMP_COLOURS: Final = (
     ("jackpot", "emerald"),
     ("tilt", "ruby"),
 )
-#: Text colours on lit lamps where white would be unreadable.
-_TEXT_COLOUR_ON_LAMP: Final = {"amber": BLACK, "emerald": BLACK}
+#: The colour of the text on a lit lamp of a colour on which white would be unreadable.
+_TEXT_COLOUR_BY_LAMP_COLOUR: Final = {"amber": BLACK, "emerald": BLACK}
 #: Columns and rows of the controls in each section.
 _CONTROL_GRID_BY_SECTION: Final = {
     "bills": (3, 2),
@@ -49,7 +49,7 @@ _SECTION_HEADING_HEIGHT: Final = 28.0
 _BILL_CONTROLS_MAX: Final = 6
 #: Function that returns the rectangle of the ``index``-th control of a section, optionally for ``column_count`` in
 #: its row.
-FindControlRect = Callable[..., Rect]
+ComputeControlRect = Callable[..., Rect]
 #: How many seconds the drawer shows the result of the last command.
 COMMAND_RESULT_SHOWN_SECONDS: Final = 6.0
 
@@ -68,7 +68,7 @@ class DrawerControl:
 
 
 def _find_simulated_device(view: View, state_key: str) -> str | None:
-    """Return the name of the first simulated device whose state has the entry ``state_key``, or None."""
+    """Return the name of the first simulated device whose state has the key ``state_key``, or None."""
     return next((name for name, state in view.state_by_device.items() if state_key in state), None)
 
 
@@ -79,17 +79,17 @@ def _compute_control_scale(rect: Rect) -> float:
 
 def _find_section_tops(layout: Layout) -> dict[str, float]:
     """Return the top of each section's first row, by the section's name, in units from the top of the drawer."""
-    tops, y = {}, _FIRST_SECTION_TOP
+    top_by_section, y = {}, _FIRST_SECTION_TOP
     for section, (_, row_count) in (
         _CONTROL_GRID_ON_TELEPHONE if layout.is_telephone else _CONTROL_GRID_BY_SECTION
     ).items():
-        tops[section] = y
+        top_by_section[section] = y
         y += (
             row_count * (_CONTROL_ROW_HEIGHT if not layout.is_telephone else layout.touch_size_min + 7)
             + _SECTION_HEADING_HEIGHT
         )
     scale = 1.0 if layout.is_telephone else _compute_control_scale(layout.drawer)
-    return {section: scale * y for section, y in tops.items()}
+    return {section: scale * y for section, y in top_by_section.items()}
 
 
 def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> list[DrawerControl]:
@@ -99,7 +99,7 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     """
     left = layout.drawer[0] + slide + 26
     width = layout.drawer[2] - 52
-    section_tops = _find_section_tops(layout)
+    top_by_section = _find_section_tops(layout)
     height = (
         layout.touch_size_min
         if layout.is_telephone
@@ -110,15 +110,15 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     def compute_control_rect(section: str, index: int, column_count: int = 0, row: int = 0) -> Rect:
         """Return the rectangle of a control.
 
-        ``section`` is its section of the drawer, ``index`` its number from 0, counted from the row ``row``, with
-        ``column_count`` controls in a row.
+        ``section`` is the section of the drawer. ``index`` counts the section's controls from 0, beginning in its row
+        ``row``. A row has ``column_count`` controls; 0 means the usual count of the section.
         """
         column_count = (
             column_count
             or (_CONTROL_GRID_ON_TELEPHONE if layout.is_telephone else _CONTROL_GRID_BY_SECTION)[section][0]
         )
         column_width = (width - 10 * (column_count - 1)) / column_count
-        y = layout.drawer[1] + section_tops[section] + (row + index // column_count) * row_pitch
+        y = layout.drawer[1] + top_by_section[section] + (row + index // column_count) * row_pitch
         return (left + (index % column_count) * (column_width + 10), y, column_width, height)
 
     def build_money_control(device: str | None, cents: int, rect: Rect) -> DrawerControl:
@@ -171,7 +171,7 @@ def find_last_ticket_barcode(view: View) -> str:
 
 
 def _lay_out_io_board_controls(
-    io_board: str, view: View, texts: Texts, compute_control_rect: FindControlRect
+    io_board: str, view: View, texts: Texts, compute_control_rect: ComputeControlRect
 ) -> list[DrawerControl]:
     """Return the controls of doors and key switches, which are inputs of the I/O board.
 
@@ -188,8 +188,8 @@ def _lay_out_io_board_controls(
         is_turned = key in view.state_by_device[io_board].get("keys_on", ())
         states_to_send = (True, False) if key == DRAWER_KEY_SWITCHES[0] else (not is_turned,)
         commands = tuple(
-            BenchCommand(device=io_board, action="key", values={"name": key, "on": on})
-            for on in states_to_send
+            BenchCommand(device=io_board, action="key", values={"name": key, "on": is_on})
+            for is_on in states_to_send
         )
         controls.append(
             DrawerControl(
@@ -200,7 +200,7 @@ def _lay_out_io_board_controls(
 
 
 def _lay_out_fault_controls(
-    bill_acceptor: str, view: View, texts: Texts, compute_control_rect: FindControlRect
+    bill_acceptor: str, view: View, texts: Texts, compute_control_rect: ComputeControlRect
 ) -> list[DrawerControl]:
     """Return the controls that simulate faults of the bill acceptor.
 
@@ -295,9 +295,9 @@ def draw_drawer(context: DrawingContext) -> None:
         and view.bench_commands
         and view.now - view.bench_reply_at < COMMAND_RESULT_SHOWN_SECONDS
     ):
-        key = "drawer.done" if view.bench_reply.ok else "drawer.refused"
+        text_key = "drawer.done" if view.bench_reply.ok else "drawer.refused"
         painter.draw_text(
-            translate(key, text=describe_last_commands(context)),
+            translate(text_key, text=describe_last_commands(context)),
             (x + 26, y + 86),
             TextStyle("text", "caption", "text_dim" if view.bench_reply.ok else "amber"),
             align="left",
@@ -343,7 +343,7 @@ def _draw_tower_light(context: DrawingContext, rect: Rect) -> None:
             TextStyle(
                 "heavy",
                 "caption",
-                _TEXT_COLOUR_ON_LAMP.get(colour, WHITE) if is_lit else (206, 202, 224, 255),
+                _TEXT_COLOUR_BY_LAMP_COLOUR.get(colour, WHITE) if is_lit else (206, 202, 224, 255),
             ),
         )
 

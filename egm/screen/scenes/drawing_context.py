@@ -83,7 +83,7 @@ class DrawingContext:
         look = (
             self.theme.find_look(game.id, game.family, game.art.look)
             if game
-            else self.theme.looks["midnight"]
+            else self.theme.look_by_name["midnight"]
         )
         return build_feature_look(look) if self.has_feature_colours else look
 
@@ -122,7 +122,7 @@ class DrawingContext:
 
         It flashes at the theme's rate. With reduced motion, it is constant.
         """
-        if self.view.reduced_motion:
+        if self.view.is_motion_reduced:
             return 1.0
         return compute_pulse(self.view.now, self.theme.motion.flash_hz)
 
@@ -172,8 +172,8 @@ def render_rim_panel(
         build_rounded_box(rim_inset, rim_inset, w - 2 * rim_inset, h - 2 * rim_inset, radius - rim_inset),
         LinearGradient(
             tuple(
-                (1 - stop, colour)
-                for stop, colour in reversed(build_metal_gradient(theme, look.rim_metal).stops)
+                (1 - offset, colour)
+                for offset, colour in reversed(build_metal_gradient(theme, look.rim_metal).stops)
             )
         ),
     )
@@ -209,7 +209,7 @@ def draw_frame_lamps(context: DrawingContext, rect: Rect, lamp_pattern: str) -> 
         grow_rect(rect, FIELD_FRAME_WIDTH / 2 - 1), _FRAME_LAMP_SIZE, painter.scale
     )
     brightness_levels: Iterable[int]
-    if context.view.reduced_motion:
+    if context.view.is_motion_reduced:
         brightness_levels = (2,) * len(lamp_origins)
     elif lamp_pattern == "chase":
         brightest_index = int(now * 9)
@@ -230,13 +230,13 @@ def draw_frame_lamps(context: DrawingContext, rect: Rect, lamp_pattern: str) -> 
     painter.draw_small_pictures(lamps, _FRAME_LAMP_SIZE, _render_lamp)
 
 
-def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
+def _render_lamp(cache_key: Hashable, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a lamp.
 
-    ``key`` is ``("lamp", level)``; the level is from 0 (dark) to 3 (bright).
+    ``cache_key`` is ``("lamp", level)``; the level is from 0 (dark) to 3 (bright).
     """
-    assert isinstance(key, tuple)
-    level = int(key[1])
+    assert isinstance(cache_key, tuple)
+    level = int(cache_key[1])
     canvas = VectorCanvas(size)
     brightness_share = level / 3
     body = mix_colours((96, 60, 16, 255), (255, 250, 214, 255), brightness_share)
@@ -285,20 +285,20 @@ def _list_points_around(rect: Rect, gap: float) -> list[tuple[float, float]]:
     return points + [(x, y + h - h * i / points_down) for i in range(points_down)]
 
 
-def format_message(context: DrawingContext, key: str, values: Mapping[str, object]) -> str:
-    """Return the catalogue's text ``key``, with ``values`` filled in.
+def format_message(context: DrawingContext, text_key: str, values: Mapping[str, object]) -> str:
+    """Return the catalogue's text ``text_key``, with ``values`` filled in.
 
     A value named ``x_cents`` is formatted as money and also fills ``{x}``. If no catalogue has the key, return the key
     itself, so that an attendant can report it.
     """
-    if not context.texts.has_text(key):
-        return key
+    if not context.texts.has_text(text_key):
+        return text_key
     formatted_values = {
         name: context.format_money(value) if name.endswith("_cents") and isinstance(value, int) else value
         for name, value in values.items()
     }
     values_by_short_name = {name.removesuffix("_cents"): value for name, value in formatted_values.items()}
-    return context.texts.format_text_by_count(key, formatted_values | values_by_short_name)
+    return context.texts.format_text_by_count(text_key, formatted_values | values_by_short_name)
 
 
 def format_prize_names(context: DrawingContext, prizes: Iterable[PrizeInKind]) -> str:
@@ -306,10 +306,10 @@ def format_prize_names(context: DrawingContext, prizes: Iterable[PrizeInKind]) -
 
     If a prize was won several times, its name is followed by the count.
     """
-    counts = Counter(context.texts.choose_translation(prize.names, prize.id) for prize in prizes)
+    count_by_name = Counter(context.texts.choose_translation(prize.names, prize.id) for prize in prizes)
     return FACT_SEPARATOR.join(
         name if count == 1 else context.texts.translate("help.kind", count=count, name=name)
-        for name, count in counts.items()
+        for name, count in count_by_name.items()
     )
 
 

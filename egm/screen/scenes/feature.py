@@ -76,14 +76,14 @@ def draw_feature_title_card(
         (elapsed_seconds - step_times.title_card_start_seconds)
         / max(0.01, step_times.start_seconds - step_times.title_card_start_seconds)
     )
-    entrance_share = 1.0 if view.reduced_motion else ease_out(shown_share * 5)
+    entrance_share = 1.0 if view.is_motion_reduced else ease_out(shown_share * 5)
     painter.fill_rounded_rect((x, y, w, h), (4, 2, 12, round(200 * entrance_share)))
-    if not view.reduced_motion:
+    if not view.is_motion_reduced:
         _draw_searchlights(context, entrance_share * (1 - clamp_to_unit_interval((shown_share - 0.9) * 10)))
     _, game_count = compute_free_game_number_and_total(presentation, step_index, has_stopped=False)
     name = format_stage_name(context, find_step_stage(presentation, step_index))
     style = TextStyle("display", "hero", build_gold_gradient(context.theme), 4, (20, 6, 0, 230))
-    offset = 0.0 if view.reduced_motion else 40 * (1 - entrance_share)
+    offset = 0.0 if view.is_motion_reduced else 40 * (1 - entrance_share)
     middle = y + h / 2 + (54 if game_count > 1 else 0)
     if game_count > 1:
         number_style = TextStyle("numbers", "hero", "meter", 4, (20, 6, 0, 230))
@@ -134,7 +134,7 @@ def _draw_searchlights(context: DrawingContext, opacity: float) -> None:
 
 def draw_anticipation_light(context: DrawingContext, rect: tuple[float, float, float, float]) -> None:
     """Draw the light around a reel that spins longer to build anticipation."""
-    beat = round(4 * context.compute_flash_brightness())
+    brightness_level = round(4 * context.compute_flash_brightness())
     x, y, w, h = rect
 
     def render_veil(size: tuple[int, int]) -> pygame.Surface:
@@ -142,10 +142,10 @@ def draw_anticipation_light(context: DrawingContext, rect: tuple[float, float, f
             size,
             LinearGradient(
                 (
-                    (0, fade_colour(context.look.accent_colour, 0.5 + beat / 10)),
+                    (0, fade_colour(context.look.accent_colour, 0.5 + brightness_level / 10)),
                     (0.16, fade_colour(context.look.accent_colour, 0.05)),
                     (0.84, fade_colour(context.look.accent_colour, 0.05)),
-                    (1, fade_colour(context.look.accent_colour, 0.5 + beat / 10)),
+                    (1, fade_colour(context.look.accent_colour, 0.5 + brightness_level / 10)),
                 ),
                 is_horizontal=True,
             ),
@@ -154,5 +154,5 @@ def draw_anticipation_light(context: DrawingContext, rect: tuple[float, float, f
         return surface
 
     context.painter.draw_cached_picture(
-        ("awaited", beat, context.look.name), (x - 4, y - 4, w + 8, h + 8), render_veil
+        ("awaited", brightness_level, context.look.name), (x - 4, y - 4, w + 8, h + 8), render_veil
     )

@@ -20,7 +20,7 @@ from egm.screen.felt_layout import (
 from egm.screen.layout import compute_rect_centre
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
-from egm.screen.scenes.cards import draw_cards, lay_out_card_touches
+from egm.screen.scenes.cards import draw_cards, lay_out_card_touch_targets
 from egm.screen.scenes.chip_keys import (
     draw_felt_part_key,
     draw_table_key,
@@ -38,7 +38,7 @@ from egm.screen.scenes.decision_text import format_option, format_question
 from egm.screen.scenes.dice import draw_craps_point, draw_dice, draw_resting_dice
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, draw_button
 from egm.screen.scenes.pay_table import format_spot_odds
-from egm.screen.scenes.roulette_wheel import POCKET_COLOURS, draw_roulette_wheel
+from egm.screen.scenes.roulette_wheel import POCKET_COLOUR_BY_NAME, draw_roulette_wheel
 from egm.screen.scenes.scoreboard import draw_scoreboard, should_draw_scoreboard
 from egm.screen.scenes.table_side_panels import find_settled_step
 from egm.screen.spot_layout import (
@@ -100,12 +100,14 @@ def lay_out_felt_options(context: DrawingContext, decision: DecisionRequest) -> 
     if not decision.options:
         return []
     if decision.kind == "hold":
-        return [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touches(context))]
+        return [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touch_targets(context))]
     if decision.kind == "set":
         keys = [Action("play"), Action("set_as", decision.display["house"])]
         keys += [Action("choose", option) for option in decision.options if isinstance(option, str)]
-        card_touches = [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touches(context))]
-        return [*card_touches, *_lay_out_key_rows(context, keys)]
+        card_touch_targets = [
+            (rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touch_targets(context))
+        ]
+        return [*card_touch_targets, *_lay_out_key_rows(context, keys)]
     return _lay_out_key_rows(context, [Action("choose", option) for option in decision.options])
 
 
@@ -334,18 +336,18 @@ def _draw_cell(
         _draw_row_title(context, table, cell)
         return
     if cell.pocket:
-        fill = POCKET_COLOURS.get(table.pocket_colours.get(cell.pocket, ""), fill)
+        fill = POCKET_COLOUR_BY_NAME.get(table.pocket_colours.get(cell.pocket, ""), fill)
     elif (
         spot is not None
         and len(spot.covered_pockets) == 1
         and spot.covered_pockets[0] in table.pocket_colours
     ):
-        fill = POCKET_COLOURS.get(table.pocket_colours[spot.covered_pockets[0]], fill)
+        fill = POCKET_COLOUR_BY_NAME.get(table.pocket_colours[spot.covered_pockets[0]], fill)
     elif spot is not None and len(spot.covered_pockets) == 18:
         colours = {table.pocket_colours.get(pocket) for pocket in spot.covered_pockets}
         fill = (
-            POCKET_COLOURS[colours.pop() or "green"]
-            if len(colours) == 1 and colours <= set(POCKET_COLOURS)
+            POCKET_COLOUR_BY_NAME[colours.pop() or "green"]
+            if len(colours) == 1 and colours <= set(POCKET_COLOUR_BY_NAME)
             else fill
         )
     is_plain = fill == mix_colours(_FELT_COLOUR, BLACK, 0.25)
@@ -360,7 +362,7 @@ def _draw_cell(
         _CLOSED_SPOT_TEXT_COLOUR
         if is_closed
         else BLACK
-        if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]}
+        if fill in {POCKET_COLOUR_BY_NAME["white"], POCKET_COLOUR_BY_NAME["yellow"]}
         else WHITE
     )
     if spot is not None:
@@ -456,7 +458,7 @@ def _draw_spot(
 def _can_fit(context: DrawingContext, text: str, rect: Rect, style: TextStyle) -> bool:
     """Return whether a text fits into a rectangle at a readable size, on several lines if necessary."""
     painter, lines = context.painter, context.painter.wrap_text(text, rect[2], style)
-    height = len(lines) * context.theme.sizes[style.size_name] * 1.16
+    height = len(lines) * context.theme.size_by_name[style.size_name] * 1.16
     return height <= rect[3] and all(painter.measure_text(line, style) <= rect[2] for line in lines)
 
 

@@ -108,7 +108,7 @@ def list_help_pages(context: DrawingContext) -> list[HelpPage]:
         HelpPage(translate("odds.title"), partial(draw_odds, awards=page_rows))
         for page_rows in list_long_odds_pages(context)
     ]
-    pages.append(HelpPage(translate("help.about"), _draw_game_facts))
+    pages.append(HelpPage(translate("help.about"), _draw_about_page))
     pages.append(HelpPage(translate("help.responsible"), _draw_responsible_gambling))
     snapshot = context.view.snapshot
     if snapshot is not None and snapshot.protection.can_set_limits:
@@ -170,7 +170,7 @@ def draw_help(context: DrawingContext) -> None:
         draw_button(context, key_rect, context.texts.translate(f"key.{name}"))
 
 
-def list_help_page_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
+def list_help_page_touch_targets(context: DrawingContext) -> list[tuple[Rect, Action]]:
     """Return the touch targets on the open help page, without the keys that turn or close it."""
     pages = list_help_pages(context)
     if context.view.game is None or pages[context.view.sheet_index % len(pages)].draw is not draw_limits:
@@ -268,7 +268,7 @@ def _draw_fitting_paragraphs(context: DrawingContext, paragraphs: Sequence[str],
     texts_and_sizes = [("\n".join(paragraphs), size) for size in ("body", "small", "caption")]
     for text, size in (*texts_and_sizes, (FACT_SEPARATOR.join(paragraphs), "caption")):
         style = TextStyle("text", size, "text")
-        if len(painter.wrap_text(text, w, style)) * context.theme.sizes[size] * 1.3 <= h:
+        if len(painter.wrap_text(text, w, style)) * context.theme.size_by_name[size] * 1.3 <= h:
             break
     painter.draw_paragraph(text, (x, y, w, h), style)
 
@@ -339,13 +339,15 @@ def _describe_prize_award(context: DrawingContext, reel_data: ReelData, prize: P
 
 def _format_additional_awards(context: DrawingContext, prize: PrizeTableRow) -> str:
     """Return the text of what a prize awards in addition to credits, such as free games or merchandise."""
-    merchandise_names = {
+    merchandise_name_by_id = {
         str(prize_data["id"]): context.texts.choose_translation(prize_data["name"])
         for prize_data in read_merchandise_prizes(context)
     }
     awards = [
         (
-            merchandise_names.get(award_id) or format_stage_name(context, award_id) or award_id.capitalize(),
+            merchandise_name_by_id.get(award_id)
+            or format_stage_name(context, award_id)
+            or award_id.capitalize(),
             count,
         )
         for award_id, count in prize.additional_awards
@@ -373,7 +375,10 @@ def describe_bet_limits(context: DrawingContext) -> str:
         return translate(
             "help.unit", amount=context.format_money(cents), least=lowest_text, most=highest_text
         )
-    text = translate("help.unit_table", amount=context.format_money(cents), least=limits[0], most=limits[1])
+    lowest_text, highest_text = limits
+    text = translate(
+        "help.unit_table", amount=context.format_money(cents), least=lowest_text, most=highest_text
+    )
     if snapshot.round_stake_max_cents is None:
         return text
     return (
@@ -381,7 +386,7 @@ def describe_bet_limits(context: DrawingContext) -> str:
     )
 
 
-def _draw_game_facts(context: DrawingContext, rect: Rect) -> None:
+def _draw_about_page(context: DrawingContext, rect: Rect) -> None:
     """Draw the value of a credit, the theoretical return, the malfunction clause, and the game's exact identity."""
     game, snapshot, translate = context.view.game, context.view.snapshot, context.texts.translate
     if game is None or snapshot is None:
@@ -439,9 +444,11 @@ def _draw_prize_table(
             TextStyle("strong", "small", context.look.accent_colour if is_current_bet else "text_dim"),
             width_max=column_width - 8,
         )
-    for row, prize in enumerate(prizes):
-        top = y + 42 + row * row_height
-        painter.fill_rounded_rect((x, top, w, row_height - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
+    for row_index, prize in enumerate(prizes):
+        top = y + 42 + row_index * row_height
+        painter.fill_rounded_rect(
+            (x, top, w, row_height - 4), (255, 255, 255, 12 if row_index % 2 else 22), 10
+        )
         middle = top + (row_height - 4) / 2
         icons = reel_data.list_prize_icons(prize)
         # On a telephone, a picture that shows the combination needs no name.
@@ -539,11 +546,11 @@ def _draw_merchandise_prizes(context: DrawingContext, rect: Rect) -> None:
 
 def _draw_keno_table(context: DrawingContext, rect: Rect) -> None:
     """Draw what each catch pays for each number of spots, for one credit staked (M-01)."""
-    tables: dict[str, dict[str, int]] = context.game_data.get("tables", {})
+    pays_by_spot_count: dict[str, dict[str, int]] = context.game_data.get("tables", {})
     painter, (x, y, w, h) = context.painter, rect
-    spot_counts = sorted(tables, key=int)
+    spot_counts = sorted(pays_by_spot_count, key=int)
     levels = context.game_data.get("progressives", ())
-    paid_catches = {int(catch) for table in tables.values() for catch in table}
+    paid_catches = {int(catch) for pay_by_catch in pays_by_spot_count.values() for catch in pay_by_catch}
     catches = sorted(paid_catches | {int(level["catch"]) for level in levels}, reverse=True)
     draw_heading(context, context.texts.translate("keno.table"), (x, y - 8, w, 44))
     catch_column_width = 170.0
@@ -568,9 +575,11 @@ def _draw_keno_table(context: DrawingContext, rect: Rect) -> None:
             heading_style,
             width_max=column_width - 6,
         )
-    for row, catch in enumerate(catches):
-        top = y + 88 + row * row_height
-        painter.fill_rounded_rect((x, top, w, row_height - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
+    for row_index, catch in enumerate(catches):
+        top = y + 88 + row_index * row_height
+        painter.fill_rounded_rect(
+            (x, top, w, row_height - 3), (255, 255, 255, 12 if row_index % 2 else 22), 8
+        )
         middle = top + (row_height - 3) / 2
         text = context.texts.translate("keno.catch", count=catch)
         painter.draw_text(

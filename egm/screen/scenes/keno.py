@@ -5,7 +5,7 @@ The module also has the texts about a Keno ticket: its price, its mandatory text
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pygame
 
@@ -15,8 +15,8 @@ from egm.screen.art.vector_canvas import LinearGradient, RadialGradient, VectorC
 from egm.screen.keno_slip import (
     KenoSlip,
     count_paid_ways_by_spot_count,
+    find_count_limit,
     find_current_preset_ticket,
-    find_maximum_per_ticket,
     is_keno_game,
     is_valid_slip,
     list_bonuses_with_fee,
@@ -72,7 +72,7 @@ def draw_keno(
         slip = view.marked_keno_slip
         _draw_board(context, (number_count, column_count), (), slip.current_card_numbers, 1.0)
         if len(slip.current_card) > 1 and not context.layout.is_telephone:
-            board = _split_board_and_tray(context.layout)[0]
+            board = _split_board_and_tray(context.layout).board
             cells = [
                 (compute_number_rect(board, (number_count, column_count), n), n)
                 for n in range(1, number_count + 1)
@@ -118,7 +118,7 @@ def _should_show_marks(view: View) -> bool:
     return view.presentation is None or has_touched_bets_since_game(view)
 
 
-def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def list_keno_touch_targets(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets of a Keno game: numbers, quick pick, preset tickets, and the keys of the slip.
 
     On a telephone, the targets are two keys, and the board, which opens the slip. None while the machine takes no bets.
@@ -127,7 +127,7 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if not is_keno_game(game) or game is None or not view.is_request_accepted("bet"):
         return []
     number_and_column_count = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
-    board = _split_board_and_tray(layout)[0]
+    board = _split_board_and_tray(layout).board
     if layout.is_telephone:  # Touching a telephone's board opens the slip for marking.
         key_name = "quick_pick" if view.marked_keno_slip.has_marks or not _should_show_marks(view) else "form"
         return [
@@ -135,20 +135,20 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
             (_compute_slip_key_rect(layout), Action("slip")),
             (board, Action("slip")),
         ]
-    number_touches = [
+    number_targets = [
         (compute_number_rect(board, number_and_column_count, n), Action("mark", n))
         for n in range(1, number_and_column_count[0] + 1)
     ]
-    new_ticket_touches = (
+    new_ticket_targets = (
         [(_compute_quick_pick_rect(layout), Action("quick_pick"))]
         if view.marked_keno_slip.has_marks or not _should_show_marks(view)
         else []
     )
     return [
-        *new_ticket_touches,
+        *new_ticket_targets,
         *_lay_out_slip_keys(view, layout),
         *lay_out_preset_ticket_rows(view, layout),
-        *number_touches,
+        *number_targets,
     ]
 
 
@@ -175,7 +175,7 @@ def _compute_slip_key_rect(layout: Layout) -> Rect:
 
 def _compute_quick_pick_rect(layout: Layout) -> Rect:
     """Return the rectangle of the quick-pick key."""
-    x, y, w, h = _split_board_and_tray(layout)[1]
+    x, y, w, h = _split_board_and_tray(layout).tray
     if not layout.is_portrait:
         return (x + 12, y + h - 136, w - 24, _KEY_HEIGHT)
     if layout.is_telephone:
@@ -193,7 +193,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     game, slip = view.game, view.marked_keno_slip
     if game is None:
         return []
-    x, y, w, h = _split_board_and_tray(layout)[1]
+    x, y, w, h = _split_board_and_tray(layout).tray
     option_row_top = y + h - (202 if not layout.is_portrait else 138)
     if not slip.has_marks:
         return (
@@ -204,7 +204,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     key_width = (w - 36) / 2 if not layout.is_portrait else (w - 48) / 3
     bottom_row_top, left = y + h - 70, x + 12
     keys: list[tuple[Rect, Action]] = []
-    option_actions = [Action("draws")] if find_maximum_per_ticket(game, "draws") > 1 else []
+    option_actions = [Action("draws")] if find_count_limit(game, "draws") > 1 else []
     option_actions += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
     option_width = (w - 12) / max(len(option_actions), 1)
     keys += [
@@ -213,9 +213,9 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         else ((left, option_row_top - n * 66, w - 24, _KEY_HEIGHT), action)
         for n, action in enumerate(option_actions)
     ]
-    if is_valid_slip(game, slip) and len(slip.cards) < find_maximum_per_ticket(game, "selections"):
+    if is_valid_slip(game, slip) and len(slip.cards) < find_count_limit(game, "selections"):
         keys.append(((left, bottom_row_top, key_width, _KEY_HEIGHT), Action("new_card")))
-    if slip.current_card[-1] and len(slip.current_card) < find_maximum_per_ticket(game, "groups"):
+    if slip.current_card[-1] and len(slip.current_card) < find_count_limit(game, "groups"):
         keys.append(((left + key_width + 12, bottom_row_top, key_width, _KEY_HEIGHT), Action("new_group")))
     cards_width, cards_top = w - 16, y + 40
     column_count = 4 if not layout.is_portrait else int(cards_width // (layout.touch_size_min + 4))
@@ -257,8 +257,8 @@ def count_tray_rows(game: GameView) -> int:
     """
     return (
         1
-        + (find_maximum_per_ticket(game, "selections") > 1)
-        + (find_maximum_per_ticket(game, "draws") > 1 or bool(list_bonuses_with_fee(game)))
+        + (find_count_limit(game, "selections") > 1)
+        + (find_count_limit(game, "draws") > 1 or bool(list_bonuses_with_fee(game)))
     )
 
 
@@ -268,7 +268,7 @@ def _draw_marking_keys(context: DrawingContext) -> None:
     if not view.is_request_accepted("bet") or not is_keno_game(view.game):
         return
     if context.layout.is_telephone:
-        for rect, action in list_keno_touches(view, context.layout)[:2]:
+        for rect, action in list_keno_touch_targets(view, context.layout)[:2]:
             draw_slip_key(context, rect, action)
         return
     if view.marked_keno_slip.has_marks or not _should_show_marks(view):
@@ -281,7 +281,7 @@ def _draw_marking_keys(context: DrawingContext) -> None:
 
 
 def draw_slip_key(context: DrawingContext, rect: Rect, action: Action, *, is_enabled: bool = True) -> None:
-    """Draw a key of a Keno slip. It is lit if its card is the current one or its bonus is on the ticket."""
+    """Draw a key of a Keno slip. It is lit if it stands for the current card or for a bonus on the ticket."""
     slip = context.view.marked_keno_slip
     is_active = action == Action("card", slip.current_card_index) or (
         action.name == "bonus" and action.value in slip.bonus_ids
@@ -314,12 +314,14 @@ def format_slip_legal_text(view: View, texts: Texts) -> str:
     spot_counts = list_permitted_spot_counts(game)
     prize_limit_credits = game.presentation["limit"]
     rules_location = game.presentation["rules_at"]
-    parts = [texts.translate("keno.mark", least=min(spot_counts), most=max(spot_counts))]
+    legal_texts = [texts.translate("keno.mark", least=min(spot_counts), most=max(spot_counts))]
     if prize_limit_credits is not None:
-        parts.append(texts.translate("keno.most_paid", credits=texts.format_number(prize_limit_credits)))
+        legal_texts.append(
+            texts.translate("keno.most_paid", credits=texts.format_number(prize_limit_credits))
+        )
     if rules_location is not None:
-        parts.append(texts.translate("keno.rules_at", where=texts.choose_translation(rules_location)))
-    return " · ".join(parts)
+        legal_texts.append(texts.translate("keno.rules_at", where=texts.choose_translation(rules_location)))
+    return " · ".join(legal_texts)
 
 
 def describe_purchase(context: DrawingContext) -> tuple[str, int]:
@@ -352,7 +354,7 @@ def _draw_purchase(context: DrawingContext) -> None:
 
     Below it, draw the mandatory texts of a Keno slip. On a telephone, the slip has these texts.
     """
-    x, y, w, h = _split_board_and_tray(context.layout)[1]
+    x, y, w, h = _split_board_and_tray(context.layout).tray
     painter, (text, price_cents) = context.painter, describe_purchase(context)
     style, price = TextStyle("strong", "small", "text"), context.format_money(price_cents)
     if context.layout.is_portrait:
@@ -428,20 +430,28 @@ def find_best_way_result(step: KenoStep) -> KenoWayResult | None:
     return max(step.way_results, key=lambda way: (way.credits, len(way.caught_numbers)), default=None)
 
 
-def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
+class _BoardAndTray(NamedTuple):
+    """The rectangles of the Keno board and of the tray with the drawn balls."""
+
+    board: Rect
+    tray: Rect
+
+
+def _split_board_and_tray(layout: Layout) -> _BoardAndTray:
     """Return the rectangles of the Keno board and of the tray, which is next to the board or, in portrait, below it."""
     x, y, w, h = layout.game_field
     if layout.is_portrait:
         edge = 16.0 if not layout.is_telephone else 6.0
         height = h - layout.tray_height - 2 * edge - 8
-        return (x + edge, y + edge, w - 2 * edge, height), (
-            x + edge,
-            y + edge + height + 8,
-            w - 2 * edge,
-            layout.tray_height,
+        return _BoardAndTray(
+            (x + edge, y + edge, w - 2 * edge, height),
+            (x + edge, y + edge + height + 8, w - 2 * edge, layout.tray_height),
         )
     left = w * (1 - _TRAY_WIDTH_SHARE)
-    return (x + 16, y + 16, left - 24, h - 32), (x + left + 4, y + 16, w * _TRAY_WIDTH_SHARE - 20, h - 32)
+    return _BoardAndTray(
+        (x + 16, y + 16, left - 24, h - 32),
+        (x + left + 4, y + 16, w * _TRAY_WIDTH_SHARE - 20, h - 32),
+    )
 
 
 def _draw_board(
@@ -455,7 +465,7 @@ def _draw_board(
 
     ``flash_progress`` (0 to 1) is the progress of the flash with which the last ball appears.
     """
-    board = _split_board_and_tray(context.layout)[0]
+    board = _split_board_and_tray(context.layout).board
     cells = [
         (compute_number_rect(board, number_and_column_count, n), n)
         for n in range(1, number_and_column_count[0] + 1)
@@ -497,7 +507,7 @@ def draw_keno_numbers(
             TextStyle("heavy", "small" if cell[3] < 60 else "body", text_colour),
             width_max=cell[2] - 6,
         )
-        if balls and number == balls[-1] and flash_progress < 1 and not context.view.reduced_motion:
+        if balls and number == balls[-1] and flash_progress < 1 and not context.view.is_motion_reduced:
             margin = 14 * (1 - ease_out(flash_progress))
             painter.fill_rounded_rect(grow_rect(cell, margin), (255, 255, 255, 80), 12)
 
@@ -568,7 +578,7 @@ def _draw_tray(
 
     The tray has room for ``ball_count`` balls. ``pay_text`` is appended to the heading.
     """
-    x, y, w, h = _split_board_and_tray(context.layout)[1]
+    x, y, w, h = _split_board_and_tray(context.layout).tray
     heading = context.texts.translate(
         "keno.count", drawn=len(balls), total=ball_count, hits=len(marked_numbers & set(balls))
     )
@@ -598,7 +608,7 @@ def _draw_tray(
 
 def _draw_tray_background(context: DrawingContext, text: str) -> None:
     """Draw the tray for the Keno balls, empty, with its heading."""
-    (x, y, w, h), painter = _split_board_and_tray(context.layout)[1], context.painter
+    (x, y, w, h), painter = _split_board_and_tray(context.layout).tray, context.painter
     painter.draw_panel(
         (x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge_paint=(*context.look.accent_colour[:3], 110)
     )
@@ -636,7 +646,7 @@ def _draw_tray_foot(context: DrawingContext, step: KenoStep, balls: tuple[int, .
 
     The pay appears with the last ball.
     """
-    (x, y, w, h), painter = _split_board_and_tray(context.layout)[1], context.painter
+    (x, y, w, h), painter = _split_board_and_tray(context.layout).tray, context.painter
     drawn_numbers = set(balls)
     catch_counts = [len(drawn_numbers & set(way.numbers)) for way in step.way_results]
     text = context.texts.translate("keno.draw", number=step.draw_number, draws=step.draw_count)
@@ -677,8 +687,8 @@ def list_keno_prizes(context: DrawingContext) -> tuple[int, list[tuple[int, str]
     snapshot = context.view.snapshot
     if not spot_count and snapshot is not None and game.presentation.get("forms"):
         spot_count = int(find_current_preset_ticket(game, snapshot)["spots"])
-    pays_by_catch = game.presentation.get("tables", {}).get(str(spot_count), {})
-    catches = {int(catch) for catch in pays_by_catch}
+    pay_by_catch = game.presentation.get("tables", {}).get(str(spot_count), {})
+    catches = {int(catch) for catch in pay_by_catch}
     catches |= {int(level["catch"]) for level in _list_levels_of_card(game, spot_count)}
     return spot_count, [
         (catch, format_catch_award(context, spot_count, catch)) for catch in sorted(catches, reverse=True)

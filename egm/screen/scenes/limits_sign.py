@@ -96,11 +96,12 @@ def lay_out_small_print(context: DrawingContext, width: float) -> list[str]:
             "meter.denomination", amount=context.format_money(context.view.snapshot.denomination_cents)
         )
     ]
-    if context.layout.is_portrait and (kinds := list_kind_limits(context)):
-        fact_texts += kinds
+    if context.layout.is_portrait and (kind_texts := list_kind_limits(context)):
+        fact_texts += kind_texts
     elif (limits := format_table_limits(context)) is not None:
-        key = "felt.limits_short" if context.layout.is_telephone else "felt.limits"
-        fact_texts.append(context.texts.translate(key, least=limits[0], most=limits[1]))
+        text_key = "felt.limits_short" if context.layout.is_telephone else "felt.limits"
+        lowest_text, highest_text = limits
+        fact_texts.append(context.texts.translate(text_key, least=lowest_text, most=highest_text))
     wide_lines = _join_facts_into_lines(context, fact_texts, width * _LINE_WIDTH_BEYOND_ROOM_MAX)
     lines = _join_facts_into_lines(context, fact_texts, width)
     return lines if len(lines) == len(wide_lines) else wide_lines
@@ -152,10 +153,10 @@ def _join_names(context: DrawingContext, names: list[str], width: float) -> str:
     Names that do not fit are replaced by an ellipsis, but never the first.
     """
     text = ", ".join(names)
-    for count in range(len(names) - 1, 0, -1):
+    for shown_count in range(len(names) - 1, 0, -1):
         if context.painter.measure_text(text, LIMITS_TEXT_STYLE) <= width:
             break
-        text = ", ".join(names[:count]) + " \u2026"
+        text = ", ".join(names[:shown_count]) + " \u2026"
     return text
 
 

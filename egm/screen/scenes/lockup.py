@@ -64,7 +64,7 @@ def draw_lockup(context: DrawingContext, scene: Scene) -> None:
     """Dim the picture above the meters, and draw the plate of a lock-up over it, sliding in from above."""
     entrance_share = (
         1.0
-        if context.view.reduced_motion
+        if context.view.is_motion_reduced
         else ease_out(
             (context.view.now - context.view.scene_began_at) / context.theme.motion.lockup_entrance_seconds
         )
@@ -102,7 +102,7 @@ def _compute_needed_height(context: DrawingContext, scene: Scene, text: "LockupT
     foot_height = 52 + 36 * max(2, len(_wrap_remedy(context, text, width)))
     return (
         heading_height
-        + line_count * context.theme.sizes["body"] * 1.35
+        + line_count * context.theme.size_by_name["body"] * 1.35
         + 4 * len(text.lines)
         + foot_height
         + picture_height
@@ -497,7 +497,7 @@ def _choose_payout_picture(context: DrawingContext) -> str:
 def _draw_progress_beads(context: DrawingContext, rect: Rect, colour: Colour) -> None:
     """Draw five beads, lit one after another, as a sign that the machine is working."""
     x, y, w, h = rect
-    lit_index = 2 if context.view.reduced_motion else int(context.view.now * 2) % 5
+    lit_index = 2 if context.view.is_motion_reduced else int(context.view.now * 2) % 5
     for i in range(5):
 
         def render_bead(size: tuple[int, int], is_lit: bool = i == lit_index) -> pygame.Surface:  # noqa: FBT001 (bound to the loop's value)

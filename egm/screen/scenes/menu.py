@@ -4,7 +4,7 @@ The menu opens at the page with the game on the screen. ``view.sheet_index`` cou
 """
 
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import pygame
 
@@ -64,7 +64,7 @@ def find_game_kind(game: GameView) -> str:
 def _list_pages(view: View, layout: Layout) -> list[list[GameView]]:
     """Return the games on each page of the menu: those on offer, sorted by kind. Each kind starts a new page."""
     games_by_kind: dict[str, list[GameView]] = {}
-    for game in view.games.values():
+    for game in view.game_by_id.values():
         if game.is_offered:
             games_by_kind.setdefault(find_game_kind(game), []).append(game)
     games_per_page = _count_columns(layout) * _count_rows(layout)
@@ -75,11 +75,18 @@ def _list_pages(view: View, layout: Layout) -> list[list[GameView]]:
     ] or [[]]
 
 
-def _find_page_indices(view: View, layout: Layout) -> tuple[int, int]:
-    """Return the indexes of the page that the menu shows, and of the page with the game on the screen."""
+class _PageIndices(NamedTuple):
+    """The indices of the page that the menu shows, and of the page with the game on the screen."""
+
+    shown_page: int
+    current_game_page: int
+
+
+def _find_page_indices(view: View, layout: Layout) -> _PageIndices:
+    """Return the indices of the page that the menu shows, and of the page with the game on the screen."""
     pages = _list_pages(view, layout)
     current_game_page = next((page_index for page_index, games in enumerate(pages) if view.game in games), 0)
-    return (current_game_page + view.sheet_index) % len(pages), current_game_page
+    return _PageIndices((current_game_page + view.sheet_index) % len(pages), current_game_page)
 
 
 def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Action]]:
@@ -100,7 +107,7 @@ def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Actio
         (
             (x + 48 + i * width, y + 20, width - 16, layout.touch_size_min),
             kind,
-            Action("part", page_index - current_game_page),
+            Action("page_sheet", page_index - current_game_page),
         )
         for i, (kind, page_index) in enumerate(first_page_by_kind.items())
     ]
@@ -110,7 +117,7 @@ def lay_out_game_tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]
     """Return the tiles on the page that the menu shows: the rectangle and the game of each."""
     x, y, w, h = layout.player_page
     pages = _list_pages(view, layout)
-    games = pages[_find_page_indices(view, layout)[0]]
+    games = pages[_find_page_indices(view, layout).shown_page]
     column_count = _count_columns(layout)
     row_count = max(1, min(_count_rows(layout), -(-len(games) // column_count)))
     width = (w - 96 - 24 * (column_count - 1)) / column_count
@@ -133,14 +140,14 @@ def lay_out_game_tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]
     ]
 
 
-def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def list_menu_touch_targets(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the menu: games, kinds of game, denominations, and the keys that turn and close."""
     x, _, w, _ = layout.player_page
-    touches = [(rect, Action("game", game.id)) for rect, game in lay_out_game_tiles(view, layout)]
+    touch_targets = [(rect, Action("game", game.id)) for rect, game in lay_out_game_tiles(view, layout)]
     denominations = view.game.denominations_cents if view.game else ()
     width = min(180.0, (w - 96) / max(1, len(denominations)) - 16)
     left, height = x + (w - len(denominations) * (width + 16) + 16) / 2, max(62.0, layout.touch_size_min)
-    touches += [
+    touch_targets += [
         (
             (
                 left + i * (width + 16),
@@ -154,16 +161,17 @@ def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     ]
     has_several_pages = len(_list_pages(view, layout)) > 1
     keys = lay_out_page_keys(layout.player_page)
-    touches += [
+    touch_targets += [
         (keys[name], Action(name)) for name in ("close", *(("back", "next") if has_several_pages else ()))
     ]
-    return touches + [(rect, action) for rect, _, action in lay_out_kind_tabs(view, layout)]
+    return touch_targets + [(rect, action) for rect, _, action in lay_out_kind_tabs(view, layout)]
 
 
 def format_menu_lines(context: DrawingContext) -> list[str]:
     """Return the text of the menu for screen readers: every choice on the page that it shows."""
     return [
-        format_menu_item(context, action) for _, action in list_menu_touches(context.view, context.layout)
+        format_menu_item(context, action)
+        for _, action in list_menu_touch_targets(context.view, context.layout)
     ]
 
 
@@ -172,11 +180,11 @@ def format_menu_item(context: DrawingContext, action: Action) -> str:
     translate = context.texts.translate
     match action.name:
         case "game":
-            game = context.view.games[str(action.value)]
+            game = context.view.game_by_id[str(action.value)]
             return f"{context.texts.choose_translation(game.title, game.id)}, {format_bet_range(context, game)[0]}"
         case "denomination":
             return translate("meter.denomination", amount=context.format_money(int(action.value)))
-        case "part":
+        case "page_sheet":
             tabs = lay_out_kind_tabs(context.view, context.layout)
             return next(translate(f"menu.{kind}") for _, kind, tab_action in tabs if tab_action == action)
         case _:
@@ -220,7 +228,7 @@ def draw_menu(context: DrawingContext) -> None:
         TextStyle("strong", "caption", "text_dim"),
         width_max=w - 100,
     )
-    for key_rect, action in list_menu_touches(view, context.layout):
+    for key_rect, action in list_menu_touch_targets(view, context.layout):
         if action.name == "denomination":
             is_current = view.snapshot is not None and view.snapshot.denomination_cents == action.value
             draw_button(
@@ -230,7 +238,7 @@ def draw_menu(context: DrawingContext) -> None:
                 is_enabled=view.is_request_accepted("denomination"),
                 is_active=is_current,
             )
-        elif action.name not in {"game", "part"}:
+        elif action.name not in {"game", "page_sheet"}:
             draw_button(context, key_rect, context.texts.translate(f"key.{action.name}"))
 
 
@@ -270,7 +278,7 @@ def _draw_tile(context: DrawingContext, rect: Rect, game: GameView) -> None:
 
     painter.draw_cached_picture(("tile", game.id), rect, render_tile)
     title_size = "title" if h > _TILE_HEIGHT_FOR_LARGE_TITLE_MIN else "lead"
-    title_height = context.theme.sizes[title_size] * 1.3
+    title_height = context.theme.size_by_name[title_size] * 1.3
     painter.draw_text(
         title,
         (x + w / 2, y + 12 + title_height / 2),
@@ -317,7 +325,7 @@ def _format_game_facts(
     If the tile has too little room for them and a picture, they omit the value of a credit. If that is not enough, they
     leave no room for the picture. The last remedy is to omit the bets too.
     """
-    painter, line_height = context.painter, context.theme.sizes["caption"] * 1.2
+    painter, line_height = context.painter, context.theme.size_by_name["caption"] * 1.2
     fact_selections = [
         [
             (text, line_height * len(painter.wrap_text(text, width, _TILE_FACTS_STYLE)))
@@ -350,9 +358,9 @@ def format_bet_range(context: DrawingContext, game: GameView) -> tuple[str, str]
     )
     lowest_unit_text = context.format_money(min(denominations))
     highest_unit_text = context.format_money(max(denominations))
-    key = "menu.unit" if lowest_unit_text == highest_unit_text else "menu.units"
+    text_key = "menu.unit" if lowest_unit_text == highest_unit_text else "menu.units"
     return (
-        f"{context.texts.translate(key, unit=lowest_unit_text, last=highest_unit_text)}  \u00b7  {bets_text}",
+        f"{context.texts.translate(text_key, unit=lowest_unit_text, last=highest_unit_text)}  \u00b7  {bets_text}",
         bets_text,
     )
 

@@ -86,7 +86,7 @@ def draw_moving_money(context: DrawingContext) -> None:
         return
     item_kind, is_leaving, duration_seconds = _ANIMATION_BY_NOTICE[notice.code]
     elapsed_seconds = context.view.now - context.view.notice_received_at
-    is_motion_reduced = context.view.reduced_motion
+    is_motion_reduced = context.view.is_motion_reduced
     entrance_share = 1.0 if is_motion_reduced else ease_out(elapsed_seconds / 0.3)
     visible_share = (
         1.0
@@ -143,7 +143,7 @@ def draw_item_at_slot(
     painter, (x, y, w, h) = context.painter, rect
     moved_share = (
         1.0
-        if context.view.reduced_motion
+        if context.view.is_motion_reduced
         else ease_out(clamp_to_unit_interval((elapsed_seconds - 0.25) / 1.1))
     )
     slot_rect: Rect = (x, y + 4, w, w * 0.18)
@@ -166,7 +166,7 @@ def _draw_falling_coins(context: DrawingContext, rect: Rect, elapsed_seconds: fl
     """Draw coins that fall into the machine's coin tray."""
     x, y, w, h = rect
     for i in range(7):
-        fall_progress = 0.8 if context.view.reduced_motion else (elapsed_seconds * 1.3 - i * 0.14) % 1.2
+        fall_progress = 0.8 if context.view.is_motion_reduced else (elapsed_seconds * 1.3 - i * 0.14) % 1.2
         coin_width = 52.0
         coin_top_left = (
             x + w * (0.1 + 0.8 * (i * 0.381966 % 1.0)) - coin_width / 2,

@@ -143,13 +143,13 @@ def _is_table_bet(context: DrawingContext, chances: BetChances) -> bool:
 def _format_bet_kind(context: DrawingContext, chances: BetChances) -> str:
     """Return the name of a kind of bet.
 
-    If bets of this kind have different odds, the name includes the odds.
+    If bets of this kind have different payout odds, the name includes these odds.
     """
     table = context.view.table
     assert table is not None
     spots = [table.spots[spot_id] for spot_id in chances.spots if spot_id in table.spots]
     names = [format_group_name(context, table.groups[spot.group]) for spot in spots]
-    return " + ".join(dict.fromkeys(names)) + _find_odds_suffix(chances)
+    return " + ".join(dict.fromkeys(names)) + _find_payout_odds_suffix(chances)
 
 
 def _format_spot_names(context: DrawingContext, chances: BetChances) -> str:
@@ -161,13 +161,13 @@ def _format_spot_names(context: DrawingContext, chances: BetChances) -> str:
         for spot_id in chances.spots
         if spot_id in table.spots
     ]
-    return " + ".join(names) + _find_odds_suffix(chances)
+    return " + ".join(names) + _find_payout_odds_suffix(chances)
 
 
-def _find_odds_suffix(chances: BetChances) -> str:
-    """Return the odds at the end of a bet's id, with a space before them, such as `` 2:1``; "" without odds.
+def _find_payout_odds_suffix(chances: BetChances) -> str:
+    """Return the payout odds at the end of a bet's id, with a space before them, such as `` 2:1``; "" without odds.
 
-    A craps bet whose pay depends on the point has an id for each of its possible odds.
+    A craps bet whose pay depends on the point has an id for each of its possible payout odds.
     """
     odds = chances.bet.rpartition(" ")[2]
     return f" {odds}" if re.fullmatch(r"\d+:\d+", odds) else ""
@@ -193,9 +193,9 @@ def draw_odds(context: DrawingContext, rect: Rect, awards: tuple[LongOdds, ...])
         painter.draw_label(
             describe_award(context, award), (x + 14, top, w * 0.58, row_height - 4), style, align="left"
         )
-        odds = context.texts.translate("odds.one_in", games=context.texts.format_number(award.one_in))
+        chance_text = context.texts.translate("odds.one_in", games=context.texts.format_number(award.one_in))
         painter.draw_text(
-            odds,
+            chance_text,
             (x + w - 14, middle),
             TextStyle("strong", "body", "meter"),
             align="right",
@@ -211,17 +211,17 @@ def describe_award(context: DrawingContext, award: LongOdds) -> str:
     game, texts = context.view.game, context.texts
     if game is None:
         return award.name
-    parts = [_format_award_name(context, award)]
+    award_texts = [_format_award_name(context, award)]
     stage_or_spot = format_stage_name(context, award.stage)
     spot = _find_award_spot(context, award)
     if spot is not None and award.name != _WIN_SETTLEMENT_NAME:
         stage_or_spot = texts.choose_translation(spot.names)
     if stage_or_spot:
-        parts.append(stage_or_spot)
+        award_texts.append(stage_or_spot)
     costs = {int(bet["cost"]) for bet in game.presentation.get("bets", ()) if "cost" in bet}
     if costs - set(award.bets):
-        parts += [texts.translate("help.bet", bet=texts.format_number(cost)) for cost in award.bets]
-    return " · ".join(parts)
+        award_texts += [texts.translate("help.bet", bet=texts.format_number(cost)) for cost in award.bets]
+    return " · ".join(award_texts)
 
 
 def _format_award_name(context: DrawingContext, award: LongOdds) -> str:
@@ -244,15 +244,15 @@ def _format_award_name(context: DrawingContext, award: LongOdds) -> str:
 def _format_level_name(context: DrawingContext, level: str) -> str:
     """Return the name of a progressive level.
 
-    If the current bet does not play for it, the machine has not reported its name: return its kind.
+    If the current bet does not play for the level, the machine has not reported its name: return a general word.
     """
     snapshot = context.view.snapshot
-    names = (
+    name_by_language = (
         next((progressive.names for progressive in snapshot.progressives if progressive.level == level), {})
         if snapshot
         else {}
     )
-    return context.texts.choose_translation(names, context.texts.translate("odds.level"))
+    return context.texts.choose_translation(name_by_language, context.texts.translate("odds.level"))
 
 
 def _find_award_spot(context: DrawingContext, award: LongOdds) -> BetSpot | None:

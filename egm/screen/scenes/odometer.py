@@ -19,9 +19,9 @@ WHITE: Final[Colour] = (255, 255, 255, 255)
 #: Seconds in which the displayed value reaches a newly reported one.
 AMOUNT_ROLL_SECONDS: Final = 1.6
 #: The width of a drum, as a multiple of its height.
-_DRUM_WIDTH: Final = 0.62
+_DRUM_WIDTH_SHARE: Final = 0.62
 #: The width of a sign between drums (separator, currency), as a multiple of the drums' height.
-_SIGN_WIDTH: Final = 0.42
+_SIGN_WIDTH_SHARE: Final = 0.42
 
 
 def compute_displayed_thousandths(previous_cents: int, current_cents: int, elapsed_seconds: float) -> int:
@@ -62,7 +62,8 @@ def draw_odometer(
     """
     x, y, w, h = rect
     width_shares = [
-        _DRUM_WIDTH if char.isdigit() else 0.2 if char in "\u00a0\u202f " else _SIGN_WIDTH for char in text
+        _DRUM_WIDTH_SHARE if char.isdigit() else 0.2 if char in "\u00a0\u202f " else _SIGN_WIDTH_SHARE
+        for char in text
     ]
     height = min(h, w / max(0.1, sum(width_shares)))
     left, top = x + (w - height * sum(width_shares)) / 2, y + (h - height) / 2
@@ -117,11 +118,11 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turned_share: float, *,
     painter.draw_cached_picture(("odometer drum",), window, _render_drum_window)
     window_pixels = painter.scale_rect(window)
     with painter.clip_to(window):
-        for shown_digit, row in ((digit, -turned_share), ((digit + 1) % 10, 1 - turned_share)):
-            if abs(row) >= 1:
+        for shown_digit, drum_offset in ((digit, -turned_share), ((digit + 1) % 10, 1 - turned_share)):
+            if abs(drum_offset) >= 1:
                 continue
             digit_art = _render_digit(painter, shown_digit, h, is_dim=is_dim)
-            middle = window_pixels.top + window_pixels.height * (0.52 + row)
+            middle = window_pixels.top + window_pixels.height * (0.52 + drum_offset)
             painter.draw_surface(
                 digit_art,
                 (

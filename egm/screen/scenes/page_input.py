@@ -53,9 +53,11 @@ def lay_out_input_keys(context: DrawingContext, prompt: Prompt, rect: Rect) -> l
         else _lay_out_digit_keys(keys_rect)
     )
     if prompt.kind == "find":
-        keys = [key for key in keys if key[1].name != "enter"]
+        keys = [(key_rect, action) for key_rect, action in keys if action.name != "enter"]
     return [
-        key for key in keys if context.view.page_input.typed_text or key[1].name not in {"erase", "clear"}
+        (key_rect, action)
+        for key_rect, action in keys
+        if context.view.page_input.typed_text or action.name not in {"erase", "clear"}
     ]
 
 

@@ -60,11 +60,11 @@ class PlacedListing:
     def get_sheet_lines(self, sheet_index: int) -> tuple[tuple[Rect, ListingLine], ...]:
         """Return the lines of sheet ``sheet_index`` with their rectangles.
 
-        A number beyond the last sheet starts again with the first sheet.
+        An index beyond the last sheet starts again with the first sheet.
         """
         return self.lines_by_sheet[sheet_index % len(self.lines_by_sheet)] if self.lines_by_sheet else ()
 
-    def list_touches(self, sheet_index: int) -> list[tuple[Rect, Action]]:
+    def list_touch_targets(self, sheet_index: int) -> list[tuple[Rect, Action]]:
         """Return the touch targets on a sheet: the rows that can be touched."""
         return [
             (rect, Action("answer", line.action))
@@ -80,7 +80,7 @@ def lay_out_listing(context: DrawingContext, page: ServicePage, body: Rect) -> P
     """
     snapshot = context.view.snapshot
     currency = None if snapshot is None else snapshot.currency
-    key = (
+    validity_key = (
         page,
         context.texts,
         currency,
@@ -88,7 +88,9 @@ def lay_out_listing(context: DrawingContext, page: ServicePage, body: Rect) -> P
         context.layout,
         context.painter.scale,
     )
-    return context.painter.cache_result(("listing", body), key, lambda: _lay_out_tables(context, page, body))
+    return context.painter.cache_result(
+        ("listing", body), validity_key, lambda: _lay_out_tables(context, page, body)
+    )
 
 
 def measure_listing(context: DrawingContext, page: ServicePage, body: Rect) -> float:
@@ -184,16 +186,16 @@ def _build_lines(
     return lines
 
 
-def _choose_alignment(rows: Sequence[PageRow], column: int, column_count: int) -> TextAlignment:
+def _choose_alignment(rows: Sequence[PageRow], column_index: int, column_count: int) -> TextAlignment:
     """Return how the cells of a column are aligned.
 
     Numbers are aligned to the right, except in the first column. In a table of two columns, the second is always
     aligned to the right.
     """
-    kinds = {row.cells[column].kind for row in rows if column < len(row.cells)}
-    if column and kinds and kinds <= {"money", "number"}:
+    kinds = {row.cells[column_index].kind for row in rows if column_index < len(row.cells)}
+    if column_index and kinds and kinds <= {"money", "number"}:
         return "right"
-    return "right" if column_count == 2 and column == 1 else "left"
+    return "right" if column_count == 2 and column_index == 1 else "left"
 
 
 def _compute_column_shares(
@@ -207,15 +209,18 @@ def _compute_column_shares(
     painter = context.painter
     cells_by_column = [[line[i] for line in lines if i < len(line)] for i in range(column_count)]
     full_widths = [
-        max([painter.measure_text(cell, style) for cell in column] or [0.0]) + 28
-        for column in cells_by_column
+        max([painter.measure_text(cell, style) for cell in column_cells] or [0.0]) + 28
+        for column_cells in cells_by_column
     ]
     small_style = TextStyle("strong", "caption")
     longest_word_widths = [
-        max([painter.measure_text(word, small_style) for cell in column for word in cell.split(" ")] or [0.0])
+        max(
+            [painter.measure_text(word, small_style) for cell in column_cells for word in cell.split(" ")]
+            or [0.0]
+        )
         + _CELL_PADDING
         + 4
-        for column in cells_by_column
+        for column_cells in cells_by_column
     ]
     width_min = width * 0.08
     if not sum(longest_word_widths) <= width < sum(full_widths):
@@ -246,7 +251,9 @@ def _compute_row_height(
         ],
         default=1,
     )
-    return _ROW_HEIGHT if line_count == 1 else 14.0 + line_count * context.theme.sizes["caption"] * 1.16
+    return (
+        _ROW_HEIGHT if line_count == 1 else 14.0 + line_count * context.theme.size_by_name["caption"] * 1.16
+    )
 
 
 def _arrange_lines(

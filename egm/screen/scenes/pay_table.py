@@ -46,14 +46,16 @@ def list_pay_table_rows(context: DrawingContext) -> list[PayTableRow]:
     game = context.view.game
     return [
         PayTableRow(
-            str(data["name"]),
-            data["names"],
-            str(data.get("odds", "")),
-            int(data.get("credits", 0)),
-            data.get("by_credits", {}),
-            str(data.get("spot", "")),
+            str(row_data["name"]),
+            row_data["names"],
+            str(row_data.get("odds", "")),
+            int(row_data.get("credits", 0)),
+            row_data.get("by_credits", {}),
+            str(row_data.get("spot", "")),
         )
-        for data in (game.presentation.get("pays", ()) if game is not None and is_table_game(game) else ())
+        for row_data in (
+            game.presentation.get("pays", ()) if game is not None and is_table_game(game) else ()
+        )
     ]
 
 
@@ -86,8 +88,8 @@ def format_spot_odds(context: DrawingContext, spot: BetSpot) -> str:
     if set(all_odds) <= {spot.odds}:
         return spot.odds
     highest_odds = max((spot.odds, *all_odds), key=_build_odds_sort_key)
-    key = "felt.up_to" if highest_odds == spot.odds else "felt.odds_up_to"
-    return context.texts.translate(key, odds=spot.odds, most=highest_odds)
+    text_key = "felt.up_to" if highest_odds == spot.odds else "felt.odds_up_to"
+    return context.texts.translate(text_key, odds=spot.odds, most=highest_odds)
 
 
 @lru_cache(maxsize=1024)
@@ -108,10 +110,10 @@ def draw_pay_table_rows(context: DrawingContext, rect: Rect, rows: Sequence[PayT
 
 def _format_pay_rows(context: DrawingContext, rows: Sequence[PayTableRow]) -> list[PayRowText]:
     """Return rows of a pay table as text; the pay that was won is marked."""
-    won_pay_id, hand_counts = _find_won_pay_id(context), _count_hands_by_pay(context)
+    won_pay_id, hand_count_by_pay_id = _find_won_pay_id(context), _count_hands_by_pay(context)
     pay_row_texts: list[PayRowText] = []
     for pay_row in rows:
-        text, count = context.texts.choose_translation(pay_row.names), hand_counts[pay_row.id]
+        text, count = context.texts.choose_translation(pay_row.names), hand_count_by_pay_id[pay_row.id]
         text = context.texts.translate("felt.times", count=count, name=text) if count else text
         pay_row_texts.append(
             PayRowText(text, format_pay(context, pay_row), is_won=count > 0 or pay_row.id == won_pay_id)
@@ -120,7 +122,7 @@ def _format_pay_rows(context: DrawingContext, rows: Sequence[PayTableRow]) -> li
 
 
 def _wrap_row_names(
-    context: DrawingContext, rows: Sequence[PayRowText], width: float, text_size_name: str
+    context: DrawingContext, row_texts: Sequence[PayRowText], width: float, text_size_name: str
 ) -> list[list[str]]:
     """Return the name of each row as lines that fit into the width next to the row's pay."""
     painter = context.painter
@@ -130,19 +132,19 @@ def _wrap_row_names(
         width
         - 2 * _ROW_END_MARGIN
         - _ROW_END_MARGIN
-        - max((painter.measure_text(row.pay_text, pay_style) for row in rows), default=0.0)
+        - max((painter.measure_text(row_text.pay_text, pay_style) for row_text in row_texts), default=0.0)
     )
-    return [painter.wrap_evenly(row.name_text, name_width, style) for row in rows]
+    return [painter.wrap_evenly(row_text.name_text, name_width, style) for row_text in row_texts]
 
 
 def _compute_lines_height(context: DrawingContext, lines: Sequence[str], text_size_name: str) -> float:
     """Return the height of a pay-table row whose name has the given lines, in units."""
-    return len(lines) * context.theme.sizes[text_size_name] * _LINE_HEIGHT_FACTOR + _ROW_GAP
+    return len(lines) * context.theme.size_by_name[text_size_name] * _LINE_HEIGHT_FACTOR + _ROW_GAP
 
 
 def compute_pay_rows_height(
     context: DrawingContext,
-    rows: Sequence[PayRowText],
+    row_texts: Sequence[PayRowText],
     width: float,
     text_size_name: str = _NAME_TEXT_SIZES[-1],
 ) -> float:
@@ -152,12 +154,15 @@ def compute_pay_rows_height(
     """
     return sum(
         _compute_lines_height(context, lines, text_size_name)
-        for lines in _wrap_row_names(context, rows, width, text_size_name)
+        for lines in _wrap_row_names(context, row_texts, width, text_size_name)
     )
 
 
 def draw_pay_rows(
-    context: DrawingContext, rect: Rect, rows: Sequence[PayRowText], row_height_max: float = _ROW_HEIGHT_MAX
+    context: DrawingContext,
+    rect: Rect,
+    row_texts: Sequence[PayRowText],
+    row_height_max: float = _ROW_HEIGHT_MAX,
 ) -> float:
     """Draw rows of a pay table as large as fits; long names have several lines. Return the height used.
 
@@ -168,25 +173,25 @@ def draw_pay_rows(
         (
             text_size_name
             for text_size_name in _NAME_TEXT_SIZES
-            if compute_pay_rows_height(context, rows, w, text_size_name) <= h
+            if compute_pay_rows_height(context, row_texts, w, text_size_name) <= h
         ),
         _NAME_TEXT_SIZES[-1],
     )
-    wrapped_names = _wrap_row_names(context, rows, w, size)
-    additional_height = (h - compute_pay_rows_height(context, rows, w, size)) / max(1, len(rows))
+    wrapped_names = _wrap_row_names(context, row_texts, w, size)
+    additional_height = (h - compute_pay_rows_height(context, row_texts, w, size)) / max(1, len(row_texts))
     style = TextStyle("strong", size, "text")
     pay_style = TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[size], "meter")
-    line_height, top = context.theme.sizes[size] * _LINE_HEIGHT_FACTOR, y
-    for row, lines in zip(rows, wrapped_names, strict=True):
+    line_height, top = context.theme.size_by_name[size] * _LINE_HEIGHT_FACTOR, y
+    for row_text, lines in zip(row_texts, wrapped_names, strict=True):
         height_min = _compute_lines_height(context, lines, size)
         height = max(height_min, min(row_height_max, height_min + additional_height))
-        if row.is_won:
+        if row_text.is_won:
             painter.draw_panel((x, top, w, height), radius=8, fill=(122, 66, 8, 255), edge_paint="meter")
         for i, text in enumerate(lines):
             middle = top + height / 2 + (i - (len(lines) - 1) / 2) * line_height
             painter.draw_text(text, (x + _ROW_END_MARGIN, middle), style, align="left", width_max=w)
         painter.draw_text(
-            row.pay_text,
+            row_text.pay_text,
             (x + w - _ROW_END_MARGIN, top + height / 2),
             pay_style,
             align="right",
@@ -270,7 +275,7 @@ def _count_hands_by_pay(context: DrawingContext) -> Counter[str]:
 
 
 def format_pay(context: DrawingContext, pay_row: PayTableRow) -> str:
-    """Return the pay of a pay-table row at the current bet on one hand as text, or its odds if it has odds."""
+    """Return a pay-table row's odds as text or, if it states none, its pay at the current bet on one hand."""
     if pay_row.odds:
         return pay_row.odds
     snapshot = context.view.snapshot

@@ -30,7 +30,7 @@ def draw_level(
     )
     has_stopped = not has_won or have_moving_parts_stopped(view, context.theme)
     is_shown_as_won = has_won and has_stopped
-    name_height = context.theme.sizes[text_size_name] * 1.35
+    name_height = context.theme.size_by_name[text_size_name] * 1.35
     is_current = level.status == "up"
     paint: Paint | str = (
         "win" if is_shown_as_won else build_gold_gradient(context.theme) if is_current else "amber"
@@ -54,7 +54,7 @@ def draw_level(
     thousandths = compute_displayed_thousandths(
         cents_before, level.amount_cents, view.now - view.levels_changed_at
     )
-    if view.reduced_motion:
+    if view.is_motion_reduced:
         thousandths = level.amount_cents * 1000
     if not has_stopped and level.id in view.cents_before_win_by_level:
         thousandths = view.cents_before_win_by_level[level.id] * 1000

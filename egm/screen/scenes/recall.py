@@ -19,7 +19,7 @@ from egm.screen.scenes.service import (
     describe_active_faults,
     draw_notice_line,
     draw_service_page,
-    list_service_page_touches,
+    list_service_page_touch_targets,
 )
 from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import Action
@@ -41,11 +41,11 @@ def draw_page(context: DrawingContext) -> None:
         _draw_recall(context, page, page.replay)
 
 
-def list_page_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
+def list_page_touch_targets(context: DrawingContext) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the open service page."""
     page = context.view.service_page
     if page is None or page.replay is None or context.view.recalled_view is None:
-        return list_service_page_touches(context)
+        return list_service_page_touch_targets(context)
     return [
         (rect, Action("answer", action.id))
         for rect, action in _lay_out_action_keys(context, page)

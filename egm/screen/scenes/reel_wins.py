@@ -40,11 +40,11 @@ def draw_wins(
                 context.painter.fill_rounded_rect(grid.compute_cell_rect(reel, row), (6, 3, 14, 120))
     for win in shown_wins:
         _draw_win_line(context, reel_data, grid, win, wins.index(win))
-    beat = 0.0 if context.view.reduced_motion else compute_pulse(elapsed_seconds, 1.1)
+    pulse_strength = 0.0 if context.view.is_motion_reduced else compute_pulse(elapsed_seconds, 1.1)
     for reel, row in sorted(winning_cells):
         cell_win = next(win for win in shown_wins if (reel, row) in win.positions)
         colour = _choose_line_colour(cell_win, wins.index(cell_win))
-        _draw_winning_symbol(context, reel_data, grid, window[reel][row], (reel, row), beat, colour)
+        _draw_winning_symbol(context, reel_data, grid, window[reel][row], (reel, row), pulse_strength, colour)
     for win in shown_wins:
         _draw_line_badge(
             context, grid, win, wins.index(win), should_draw_amount=len(shown_wins) <= _WIN_AMOUNTS_SHOWN_MAX
@@ -104,15 +104,10 @@ def find_lit_win(context: DrawingContext) -> WinOnReels | None:
         )
     elif not view.snapshot.win_cents:
         return None
-    return (
-        None
-        if elapsed_seconds < 0
-        else choose_win_in_turn(
-            find_current_window(last_step, elapsed_seconds, motion.winning_line_seconds)[1],
-            elapsed_seconds,
-            motion.winning_line_seconds,
-        )
-    )
+    if elapsed_seconds < 0:
+        return None
+    _, window_wins = find_current_window(last_step, elapsed_seconds, motion.winning_line_seconds)
+    return choose_win_in_turn(window_wins, elapsed_seconds, motion.winning_line_seconds)
 
 
 def find_reels_stop_seconds(step_times: StepTimes, motion: MotionTimes) -> float:
@@ -131,17 +126,17 @@ def _draw_winning_symbol(
     grid: ReelGrid,
     symbol: str,
     cell_position: tuple[int, int],
-    beat: float,
+    pulse_strength: float,
     colour: Colour,
 ) -> None:
     """Draw the symbol of a winning cell, pulsing in size, in a lit frame.
 
-    ``beat`` is the present strength of the pulse, from 0 to 1.
+    ``pulse_strength`` is the present strength of the pulse, from 0 to 1.
     """
     painter = context.painter
     rect = grid.compute_cell_rect(*cell_position)
     x, y, w, h = rect
-    size_step = round(beat * 6)
+    size_step = round(pulse_strength * 6)
 
     def render_frame(size: tuple[int, int]) -> pygame.Surface:
         canvas = VectorCanvas(size, (w, h), 2)

@@ -59,32 +59,32 @@ class ReelGrid:
     heights: tuple[int, ...]
 
     @property
-    def width(self) -> float:
+    def reel_width(self) -> float:
         """Return the width of a reel."""
-        count = len(self.heights)
-        available_width = (self.rect[2] - 2 * PAY_LINE_TAB_MARGIN - _REEL_GAP * (count - 1)) / count
+        reel_count = len(self.heights)
+        available_width = (self.rect[2] - 2 * PAY_LINE_TAB_MARGIN - _REEL_GAP * (reel_count - 1)) / reel_count
         return min(
             available_width,
             _REEL_WIDTH_PER_CELL_HEIGHT_MAX * (self.rect[3] - 2 * _REEL_GAP) / max(self.heights),
         )
 
     @property
-    def gap(self) -> float:
+    def reel_gap(self) -> float:
         """Return the width of the gap between two reels. A single reel has a gap of this width on either side."""
-        count = len(self.heights)
-        return (self.rect[2] - 2 * PAY_LINE_TAB_MARGIN - count * self.width) / max(
-            1, count - 1 if count > 1 else 2
+        reel_count = len(self.heights)
+        return (self.rect[2] - 2 * PAY_LINE_TAB_MARGIN - reel_count * self.reel_width) / max(
+            1, reel_count - 1 if reel_count > 1 else 2
         )
 
     def compute_reel_rect(self, reel: int) -> Rect:
         """Return the rectangle of a reel's window. A reel with fewer rows than others is centred vertically."""
         full_height = self.rect[3] - 2 * _REEL_GAP
         height = full_height * self.heights[reel] / max(self.heights)
-        left = self.rect[0] + PAY_LINE_TAB_MARGIN + (self.gap if len(self.heights) == 1 else 0.0)
+        left = self.rect[0] + PAY_LINE_TAB_MARGIN + (self.reel_gap if len(self.heights) == 1 else 0.0)
         return (
-            left + reel * (self.width + self.gap),
+            left + reel * (self.reel_width + self.reel_gap),
             self.rect[1] + _REEL_GAP + (full_height - height) / 2,
-            self.width,
+            self.reel_width,
             height,
         )
 
@@ -127,7 +127,7 @@ def draw_cascade_window(
     for reel in range(reel_data.reel_count):
         with context.painter.clip_to(grid.compute_reel_rect(reel)):
             drop_share = (
-                0.0 if context.view.reduced_motion else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
+                0.0 if context.view.is_motion_reduced else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
             )
             for row, symbol in enumerate(new_window[reel]):
                 has_moved = symbol != previous_window[reel][row] or any(
@@ -248,7 +248,7 @@ def draw_spinning_reels(
             step_times.stop_seconds[reel] - step_times.start_seconds,
         )
         is_reel_held = step_times.stop_seconds[reel] <= step_times.start_seconds
-        position = (
+        strip_position = (
             float(target_position)
             if is_reel_held
             else travel.find_position(elapsed_seconds - step_times.start_seconds, motion)
@@ -257,9 +257,9 @@ def draw_spinning_reels(
             not is_reel_held
             and travel.compute_speed(elapsed_seconds - step_times.start_seconds, motion)
             > _BLUR_CELLS_PER_SECOND_MIN
-            and not context.view.reduced_motion
+            and not context.view.is_motion_reduced
         )
-        top = math.floor(position)
+        top = math.floor(strip_position)
         with context.painter.clip_to(grid.compute_reel_rect(reel)):
             for row in range(reel_data.reel_heights[reel] + 1):
                 _draw_cell(
@@ -267,7 +267,7 @@ def draw_spinning_reels(
                     grid,
                     reel_data,
                     reel,
-                    row - (position - top),
+                    row - (strip_position - top),
                     _find_strip_symbol(strip, top + row),
                     is_blurred=is_blurred,
                 )

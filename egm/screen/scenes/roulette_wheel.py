@@ -17,7 +17,7 @@ from egm.screen.theme import Colour, parse_colour
 from egm.screen.wheel_stakes import find_wheel_turns_min
 
 #: The colour of a pocket, by the name that its game uses.
-POCKET_COLOURS: Final[dict[str, Colour]] = {
+POCKET_COLOUR_BY_NAME: Final[dict[str, Colour]] = {
     "red": parse_colour("#b01026"),
     "black": parse_colour("#16161d"),
     "green": parse_colour("#0a652f"),
@@ -66,7 +66,7 @@ def draw_roulette_wheel(
     moving_share = clamp_to_unit_interval(
         (elapsed_seconds - start_seconds) / max(0.01, (stop_seconds - start_seconds) * _MOVING_SHARE_OF_CUE)
     )
-    if context.view.reduced_motion:
+    if context.view.is_motion_reduced:
         moving_share = 1.0 if moving_share >= 1 else 0.0
     progress = ease_out(moving_share)
     cache_key = (
@@ -115,11 +115,13 @@ def draw_roulette_wheel(
         )
     if moving_share < 1:
         return
-    fill = POCKET_COLOURS.get(table.pocket_colours.get(drawn_pocket_label, ""), (20, 20, 30, 255))
+    fill = POCKET_COLOUR_BY_NAME.get(table.pocket_colours.get(drawn_pocket_label, ""), (20, 20, 30, 255))
     height = min(140.0, wheel_width * 0.34)
     plate: Rect = (centre_x - height * 0.64, centre_y - height / 2, height * 1.28, height)
     painter.draw_panel(plate, radius=26, fill=fill, edge_paint=WHITE, edge_width=4)
-    text_colour = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
+    text_colour = (
+        BLACK if fill in {POCKET_COLOUR_BY_NAME["white"], POCKET_COLOUR_BY_NAME["yellow"]} else WHITE
+    )
     text = context.texts.choose_translation(
         table.pocket_names.get(drawn_pocket_label, {}), drawn_pocket_label
     )
@@ -130,8 +132,8 @@ def draw_roulette_wheel(
 def find_pocket_index(table: TableGameData, pocket: str, stated_index: object) -> int:
     """Return the index on the wheel of the pocket in which a spin has ended.
 
-    It is ``stated_index``, if this is the index of a pocket with the label ``pocket``; otherwise that of the first
-    pocket with this label, or 0 if no pocket has it.
+    Return ``stated_index`` if the pocket at this index has the label ``pocket``. Otherwise return the index of the
+    first pocket with this label, or 0 if there is none.
     """
     if (
         isinstance(stated_index, int)
@@ -185,7 +187,9 @@ def _render_wheel_face(context: DrawingContext, table: TableGameData, width_pixe
         angles = [math.radians(pocket_degrees * (i + k / 6)) for k in range(7)]
         ring = [(50 + 43 * math.sin(a), 50 - 43 * math.cos(a)) for a in angles]
         ring += [(50 + 27 * math.sin(a), 50 - 27 * math.cos(a)) for a in reversed(angles)]
-        canvas.fill_path(ring, POCKET_COLOURS.get(table.pocket_colours.get(pocket, ""), (40, 40, 60, 255)))
+        canvas.fill_path(
+            ring, POCKET_COLOUR_BY_NAME.get(table.pocket_colours.get(pocket, ""), (40, 40, 60, 255))
+        )
         canvas.stroke_path([ring[0], ring[-1]], 0.35, gold, is_closed=False)
     canvas.stroke_path(build_ellipse(50, 50, 43), 0.5, gold)
     canvas.stroke_path(build_ellipse(50, 50, 34.5), 0.3, gold)
@@ -196,7 +200,7 @@ def _render_wheel_face(context: DrawingContext, table: TableGameData, width_pixe
     canvas.fill_path(build_ellipse(50, 50, 9), build_metal_gradient(context.theme, context.look.rim_metal))
     face = canvas.finish_surface()
     height = min(width_pixels * 0.052, width_pixels * math.tau * 0.38 / len(table.wheel_pockets) * 0.82)
-    font = pygame.font.Font(str(context.theme.fonts["heavy"]), max(6, round(height)))
+    font = pygame.font.Font(str(context.theme.font_path_by_role["heavy"]), max(6, round(height)))
     for i, pocket in enumerate(table.wheel_pockets):
         is_pale = table.pocket_colours.get(pocket) in {"white", "yellow"}
         text = shorten_pocket_label(

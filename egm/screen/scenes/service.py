@@ -5,7 +5,7 @@ its keys, and actions.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from egm.kernel.service_pages import PageAction, Prompt, ServicePage
 from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT
@@ -99,7 +99,7 @@ def lay_out_page(context: DrawingContext, page: ServicePage) -> ServicePageLayou
     page_rect = layout.service_page
     (x, y, w, _), page_margin, key_height = page_rect, _find_page_margin(layout), _compute_key_height(layout)
     # There is always room for a notice, so that "Done" moves nothing that may be touched next.
-    top = y + _HEAD_HEIGHT + _NOTICE_HEIGHT * (1 + bool(describe_active_faults(context)[1])) + 8.0
+    top = y + _HEAD_HEIGHT + _NOTICE_HEIGHT * (1 + bool(describe_active_faults(context).text)) + 8.0
     has_prompt = page.prompt is not None
     should_use_tiles = not page.tables and not has_prompt and not page.pattern
     back_actions = [action for action in page.actions if action.style == "back"]
@@ -211,34 +211,34 @@ def _lay_out_action_tiles(
     )
 
 
-def list_service_page_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
+def list_service_page_touch_targets(context: DrawingContext) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the open service page."""
     page = context.view.service_page
     if page is None:
         return []
     page_layout = lay_out_page(context, page)
-    touches = [
+    touch_targets = [
         (rect, Action("answer", page_action.id))
         for rect, page_action in (*page_layout.action_tiles, *page_layout.foot_keys)
         if page_action.enabled
     ]
-    touches += page_layout.pager_keys
+    touch_targets += page_layout.pager_keys
     if page.tables:
-        touches += lay_out_listing(context, page, page_layout.body_rect).list_touches(
+        touch_targets += lay_out_listing(context, page, page_layout.body_rect).list_touch_targets(
             context.view.page_input.sheet_index
         )
     if page.prompt is not None and page_layout.prompt_rect is not None:
-        touches += lay_out_input_keys(context, page.prompt, page_layout.prompt_rect)
+        touch_targets += lay_out_input_keys(context, page.prompt, page_layout.prompt_rect)
     if page.pattern == "sound":
-        touches += [
+        touch_targets += [
             (rect, Action("tone", tone)) for tone, rect in _lay_out_tone_keys(page_layout.body_rect).items()
         ]
     if page.pattern == "touch":
-        touches += [
+        touch_targets += [
             (rect, Action("target", i))
             for i, rect in enumerate(_lay_out_touch_targets(page_layout.body_rect))
         ]
-    return touches
+    return touch_targets
 
 
 def format_page_lines(page: ServicePage, context: DrawingContext) -> list[str]:
@@ -380,7 +380,7 @@ def _draw_page_head(context: DrawingContext, page: ServicePage, page_rect: Rect)
     painter.fill_rounded_rect((x + 24, y + _HEAD_HEIGHT, w - 48, 2), (92, 110, 150, 255))
     notice_lines = [describe_active_faults(context)]
     if page.notice is not None:
-        notice_lines.append((page.notice_severity, format_page_text(context, page.notice)))
+        notice_lines.append(NoticeLine(page.notice_severity, format_page_text(context, page.notice)))
     for i, (severity, text) in enumerate((severity, text) for severity, text in notice_lines if text):
         draw_notice_line(
             context,
@@ -390,14 +390,21 @@ def _draw_page_head(context: DrawingContext, page: ServicePage, page_rect: Rect)
         )
 
 
-def describe_active_faults(context: DrawingContext) -> tuple[str, str]:
+class NoticeLine(NamedTuple):
+    """A line of text across a service page, and the severity that determines its colour and icon."""
+
+    severity: str
+    text: str
+
+
+def describe_active_faults(context: DrawingContext) -> NoticeLine:
     """Return the severity and the text of the line about open doors and active faults.
 
     Every service page has this line. The text is empty if no door is open and no fault is active.
     """
     snapshot = context.view.snapshot
     if snapshot is None:
-        return "info", ""
+        return NoticeLine("info", "")
     doors = [context.texts.format_code_text("door", door) for door in snapshot.open_doors]
     open_doors_text = [context.texts.translate("page.doors_open", doors=", ".join(doors))] if doors else []
     fault_notices = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
@@ -405,8 +412,9 @@ def describe_active_faults(context: DrawingContext) -> tuple[str, str]:
         format_fault(context.texts, notice.code.removeprefix("fault.")) for notice in fault_notices
     ]
     is_alarm = bool(doors) or any(notice.severity == "alarm" for notice in fault_notices)
-    return "alarm" if is_alarm else "warning", FACT_SEPARATOR.join(
-        [*open_doors_text, *dict.fromkeys(fault_texts)]
+    return NoticeLine(
+        "alarm" if is_alarm else "warning",
+        FACT_SEPARATOR.join([*open_doors_text, *dict.fromkeys(fault_texts)]),
     )
 
 

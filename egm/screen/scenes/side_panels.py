@@ -45,10 +45,13 @@ def list_current_prizes(context: DrawingContext, reel_data: ReelData) -> list[tu
     if game is None or snapshot is None:
         return []
     bet = snapshot.bet_credits
-    prize_credits = [
+    prizes_and_credits = [
         (prize, compute_prize_at_bet(game, prize.name, prize.credits, bet)) for prize in reel_data.prizes
     ]
-    return sorted((pair for pair in prize_credits if pair[1]), key=lambda pair: -pair[1])
+    return sorted(
+        ((prize, credits_) for prize, credits_ in prizes_and_credits if credits_),
+        key=lambda prize_and_credits: -prize_and_credits[1],
+    )
 
 
 def format_prize_name(
@@ -64,8 +67,8 @@ def format_prize_name(
             count=symbol_count,
             name=texts.choose_translation(reel_data.symbol_names.get(symbol, {}), symbol),
         )
-    number, _, remainder = prize_name.partition(" ")
-    is_counted = number.isdigit() and bool(remainder)
+    count_text, _, remainder = prize_name.partition(" ")
+    is_counted = count_text.isdigit() and bool(remainder)
     bare_name = remainder if is_counted else prize_name
     text = (
         texts.choose_translation(reel_data.prize_names[bare_name], bare_name)
@@ -76,7 +79,7 @@ def format_prize_name(
     return (
         text
         if not is_counted or (is_only_prize and bare_name in reel_data.prize_names)
-        else texts.translate("help.kind", count=number, name=text)
+        else texts.translate("help.kind", count=count_text, name=text)
     )
 
 
@@ -134,13 +137,15 @@ def draw_side_panels(context: DrawingContext) -> None:
         _draw_small_print(context, layout.right_panel)
         return
     line_count = len(reel_data.pay_lines)
-    key = "panel.all_lines_one" if line_count == 1 else "panel.all_lines"
+    text_key = "panel.all_lines_one" if line_count == 1 else "panel.all_lines"
     _draw_prizes(
         context,
         reel_data,
         right_prizes,
         right_panel_rect,
-        context.texts.translate(key, count=line_count) if line_count else context.texts.translate("key.pays"),
+        context.texts.translate(text_key, count=line_count)
+        if line_count
+        else context.texts.translate("key.pays"),
     )
     _draw_small_print(context, layout.right_panel)
 
@@ -148,8 +153,8 @@ def draw_side_panels(context: DrawingContext) -> None:
 def _draw_keno_side_panels(context: DrawingContext, right_panel_rect: Rect) -> None:
     """Draw the side panels of a Keno game.
 
-    The left one has the prize for each catch (how many marked numbers are drawn) for one credit staked, the right one
-    the kinds of ticket.
+    The left panel has the prize for each catch (how many marked numbers are drawn) for one credit staked; the right
+    panel has the kinds of ticket.
     """
     painter, texts, game = context.painter, context.texts, context.view.game
     if game is None:
@@ -215,7 +220,7 @@ def _draw_close_lines(context: DrawingContext, texts: Sequence[str], rect: Rect)
     If there are many, the lines are closer together; those that do not fit at a readable size are left out.
     """
     x, y, w, h = rect
-    style, line_height_min = TextStyle("strong", "caption", "text"), context.theme.sizes["caption"]
+    style, line_height_min = TextStyle("strong", "caption", "text"), context.theme.size_by_name["caption"]
     line_count = max(1, min(len(texts), int(h / line_height_min)))
     line_pitch = min(line_height_min * 1.3, h / line_count)
     for i, text in enumerate(texts[:line_count]):  # The help pages list all of them.

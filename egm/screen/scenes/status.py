@@ -85,30 +85,32 @@ def _compute_notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
 
 def format_notice(context: DrawingContext, notice: Notice) -> str:
     """Return the text of one of the machine's notices to the player."""
-    texts, code = context.texts, notice.code
+    texts, notice_code = context.texts, notice.code
     snapshot = context.view.snapshot
     credit_cents = 0 if snapshot is None else snapshot.credit_cents
     values = {"amount": "", "credit_cents": credit_cents, **notice.values}
     if "fault" in values:
         values["fault"] = format_fault(texts, str(values["fault"]))
-    game = context.view.games.get(str(notice.values.get("game")))
+    game = context.view.game_by_id.get(str(notice.values.get("game")))
     if game is not None:
         values["game"] = texts.choose_translation(game.title, game.id)
-    describe_refusal = _DESCRIPTION_BY_REFUSAL.get(code)
+    describe_refusal = _DESCRIPTION_BY_REFUSAL.get(notice_code)
     if describe_refusal is not None and context.view.decision is not None:
         return describe_refusal(context, context.view.decision)
-    if code in _REFUSALS_FOR_MISSING_CREDIT and snapshot is not None and credit_cents:
+    if notice_code in _REFUSALS_FOR_MISSING_CREDIT and snapshot is not None and credit_cents:
         bet_cents = snapshot.bet_credits * snapshot.denomination_cents
         needed_credit_text = describe_needed_credit(context, snapshot.bet_credit_needed_cents, bet_cents)
         if needed_credit_text:
             return needed_credit_text
     key_suffixes = ("_credit", "") if credit_cents else ("",)
-    for key in (f"{group}.{code}{suffix}" for group in ("notice", "status") for suffix in key_suffixes):
-        if texts.has_text(key):
-            return format_message(context, key, values)
-    if code.startswith("refused"):
+    for text_key in (
+        f"{group}.{notice_code}{suffix}" for group in ("notice", "status") for suffix in key_suffixes
+    ):
+        if texts.has_text(text_key):
+            return format_message(context, text_key, values)
+    if notice_code.startswith("refused"):
         return texts.translate("notice.refused_other")
-    text = _format_fault_for_player(texts, code.removeprefix("fault."))
+    text = _format_fault_for_player(texts, notice_code.removeprefix("fault."))
     held_cents = notice.values.get("amount_cents")
     if isinstance(held_cents, int):
         return texts.translate("notice.held", fault=text, amount=context.format_money(held_cents))
@@ -276,17 +278,19 @@ def _describe_lost_round(context: DrawingContext) -> str:
     """
     if has_touched_bets_since_game(context.view):
         return ""
-    keno_text_and_colour, result = _describe_finished_keno_ticket(context), find_round_result(context)
+    keno_text_and_colour, round_result = _describe_finished_keno_ticket(context), find_round_result(context)
     if keno_text_and_colour is not None:
-        return keno_text_and_colour[0]
-    if result is None or result.is_pay_table_game or result.returned_cents:
+        keno_text, _ = keno_text_and_colour
+        return keno_text
+    if round_result is None or round_result.is_pay_table_game or round_result.returned_cents:
         return ""
     text = (
-        context.texts.translate("status.lost", staked=context.format_money(result.staked_cents))
-        if result.is_loss
+        context.texts.translate("status.lost", staked=context.format_money(round_result.staked_cents))
+        if round_result.is_loss
         else ""
     )
-    return _add_round_ending(context, (text, ""))[0]
+    text_with_ending, _ = _add_round_ending(context, (text, ""))
+    return text_with_ending
 
 
 def _describe_finished_keno_ticket(context: DrawingContext) -> TextAndColour | None:
@@ -317,30 +321,31 @@ def _add_round_ending(context: DrawingContext, text_and_colour: TextAndColour) -
     ``text_and_colour`` is the text and its colour. It is returned unchanged if no table round has just ended, or if the
     player has changed the bet since. If the next round is the last one from the shoe, the returned text says so.
     """
-    result, snapshot = find_round_result(context), context.view.snapshot
+    round_result, snapshot = find_round_result(context), context.view.snapshot
     if (
-        result is None
+        round_result is None
         or snapshot is None
         or (has_touched_bets_since_game(context.view) and snapshot.state != "playing")
     ):
         return text_and_colour
-    standing_bets = snapshot.standing_credits_by_spot  # The bet meter includes only new bets.
+    standing_credits_by_bet = snapshot.standing_credits_by_spot  # The bet meter includes only new bets.
     if snapshot.state == "playing":  # The machine's standing bets are still those before the round.
-        standing_bets = {
+        standing_credits_by_bet = {
             str(bet_index): int(bet["credits"])
-            for bet_index, bet in enumerate(result.display.get("standing", ()))
+            for bet_index, bet in enumerate(round_result.display.get("standing", ()))
         }
-    standing_cents = sum(standing_bets.values()) * context.view.denomination_cents
+    standing_cents = sum(standing_credits_by_bet.values()) * context.view.denomination_cents
     standing_text = (
         context.texts.translate("status.on_the_table", amount=context.format_money(standing_cents))
         if standing_cents
         else ""
     )
     last_of_shoe_text = (
-        context.texts.translate("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
+        context.texts.translate("felt.last_of_shoe") if round_result.display.get("last_of_shoe") else ""
     )
-    texts = (describe_outcome(context, result), text_and_colour[0], standing_text, last_of_shoe_text)
-    return FACT_SEPARATOR.join(text for text in texts if text), text_and_colour[1]
+    money_text, colour = text_and_colour
+    texts = (describe_outcome(context, round_result), money_text, standing_text, last_of_shoe_text)
+    return FACT_SEPARATOR.join(text for text in texts if text), colour
 
 
 def _describe_missing_credit(context: DrawingContext) -> str:
@@ -431,9 +436,9 @@ def _describe_total_win(context: DrawingContext, cents: int) -> TextAndColour:
     if keno_text_and_colour is not None:
         return keno_text_and_colour
     translate, amount = context.texts.translate, context.format_money(cents)
-    result = find_round_result(context)
-    staked_cents = 0 if result is None else result.staked_cents
-    if result is not None and result.is_push:
+    round_result = find_round_result(context)
+    staked_cents = 0 if round_result is None else round_result.staked_cents
+    if round_result is not None and round_result.is_push:
         return translate("status.bet_returned", amount=amount), "text"
     if cents < staked_cents:
         return translate(
@@ -558,18 +563,19 @@ def format_theoretical_return(context: DrawingContext, game: GameView) -> str:
         return context.texts.translate(
             "panel.levy", percent=context.texts.format_decimal(game.commission_percent)
         )
-    worst_group = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
-    if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst_group)}:
-        key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
-        return context.texts.translate(key, percent=context.texts.format_decimal(game.return_percent))
+    lowest_return_group = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
+    if game.returns.get(game.main_bet, "") in {"", game.returns.get(lowest_return_group)}:
+        text_key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
+        return context.texts.translate(text_key, percent=context.texts.format_decimal(game.return_percent))
     names_by_group = {spot["group"]: spot["names"] for spot in reversed(game.presentation["spots"])}
-    main_name, worst_name = (
-        context.texts.choose_translation(names_by_group[group]) for group in (game.main_bet, worst_group)
+    main_name, lowest_return_name = (
+        context.texts.choose_translation(names_by_group[group])
+        for group in (game.main_bet, lowest_return_group)
     )
     return context.texts.translate(
         "panel.return_named",
         main=main_name,
         percent=context.texts.format_decimal(game.returns[game.main_bet]),
-        worst=worst_name,
-        least=context.texts.format_decimal(game.returns[worst_group]),
+        worst=lowest_return_name,
+        least=context.texts.format_decimal(game.returns[lowest_return_group]),
     )

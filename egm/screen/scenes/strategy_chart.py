@@ -41,9 +41,9 @@ def draw_chart(context: DrawingContext, rect: Rect) -> None:
         (x, y, w * _HAND_NAMES_WIDTH_SHARE - 10, height),
         TextStyle("text", size, "text_dim"),
     )
-    for row_index, column in enumerate(columns):
+    for column_index, column in enumerate(columns):
         painter.draw_label(
-            str(column), (left + row_index * width, y, width, height), TextStyle("strong", size, "meter")
+            str(column), (left + column_index * width, y, width, height), TextStyle("strong", size, "meter")
         )
     for row_index, row in enumerate(rows):
         top = y + (row_index + 1) * height
@@ -67,5 +67,5 @@ def draw_chart(context: DrawingContext, rect: Rect) -> None:
 
 def _format_letter(context: DrawingContext, letter: str) -> str:
     """Return the letter for a decision in the player's language. D, E and P are the same in all languages."""
-    key = f"chart.{letter}"
-    return context.texts.translate(key) if context.texts.has_text(key) else letter
+    text_key = f"chart.{letter}"
+    return context.texts.translate(text_key) if context.texts.has_text(text_key) else letter

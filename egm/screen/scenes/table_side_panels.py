@@ -14,7 +14,7 @@ from egm.screen.scenes.chip_keys import (
     format_group_name,
     format_info_key_label,
     lay_out_table_keys,
-    list_table_touches,
+    list_table_touch_targets,
 )
 from egm.screen.scenes.decision_text import format_option_name
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext
@@ -27,7 +27,7 @@ from egm.screen.scenes.pay_table import (
     list_spot_pay_rows,
 )
 from egm.screen.scenes.progressive import draw_level, list_levels_beside_field
-from egm.screen.scenes.roulette_wheel import POCKET_COLOURS, shorten_pocket_label
+from egm.screen.scenes.roulette_wheel import POCKET_COLOUR_BY_NAME, shorten_pocket_label
 from egm.screen.steps import TableStep
 from egm.screen.table import BetSpot, TableGameData, build_bet_limits, find_spot_closure, is_bet_on
 from egm.screen.view import (
@@ -220,8 +220,8 @@ def find_selected_spot(context: DrawingContext, table: TableGameData) -> BetSpot
     """Return the bet spot that is selected with the keys, or else the one touched last, or None."""
     view = context.view
     if view.is_focus_shown and can_place_chips(view, context.theme):
-        touches = list_table_touches(view, context.layout)
-        action = touches[view.focused_target_index % len(touches)][1]
+        touch_targets = list_table_touch_targets(view, context.layout)
+        action = touch_targets[view.focused_target_index % len(touch_targets)][1]
         if action.name == "spot":
             return table.spots[str(action.value)]
     return table.spots.get(view.chips.explained_spot_id)
@@ -300,9 +300,11 @@ def _draw_result(
 ) -> None:
     """Draw a past result in the colour that it has on the wheel; the newest has a white frame."""
     painter = context.painter
-    fill = POCKET_COLOURS.get(table.pocket_colours.get(result, ""), (30, 24, 56, 255))
+    fill = POCKET_COLOUR_BY_NAME.get(table.pocket_colours.get(result, ""), (30, 24, 56, 255))
     painter.draw_panel(cell, radius=10, fill=fill, edge_paint=WHITE if is_newest else _PRINTED_LINE_COLOUR)
-    text_colour = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
+    text_colour = (
+        BLACK if fill in {POCKET_COLOUR_BY_NAME["white"], POCKET_COLOUR_BY_NAME["yellow"]} else WHITE
+    )
     size = "small" if cell[3] > 40 else "caption"
     painter.draw_text(
         _format_result_label(context, table, result),
@@ -337,7 +339,7 @@ def _draw_spot_details(context: DrawingContext, spot: BetSpot, rect: Rect) -> fl
     line_count = sum(
         len(painter.wrap_text(text, w, TextStyle("strong", size, colour))) for text, colour in lines
     )
-    text_height = context.theme.sizes[size]
+    text_height = context.theme.size_by_name[size]
     if top + line_count * text_height * leading + len(lines) * gap > y + h:
         size = "tiny"
     elif top + line_count * text_height * 1.2 + len(lines) * gap <= y + h:

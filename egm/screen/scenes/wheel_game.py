@@ -120,7 +120,7 @@ def _lay_out_areas(layout: Layout, area_count: int) -> list[Rect]:
     return [(x + 14, y + 58 + i * row_pitch, w - 28, row_pitch - 8) for i in range(area_count)]
 
 
-def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def list_area_touch_targets(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets of a wheel game's betting areas; a touch selects the area's next stake.
 
     Return none while the machine takes no bets.

@@ -55,7 +55,7 @@ def menu_may_open(machine: PositionMachine, event: Event) -> bool:
 
 
 def page_is_open(machine: PositionMachine, event: Event) -> bool:
-    """Return whether the answer in the event belongs to the service page that is open now."""
+    """Return whether the input in the event belongs to the service page that is open now."""
     return machine.component(ServiceDesk).is_input_to_open_page(
         event.read_payload(PageAnswer).page_input.page_id
     )
@@ -171,23 +171,23 @@ def _sign_in_and_show_main_menu(machine: PositionMachine, person: Person) -> Pag
     return StayOnPage()
 
 
-def _record_sign_in(machine: PositionMachine, person: Person, menu: str) -> None:
+def _record_sign_in(machine: PositionMachine, person: Person, menu_name: str) -> None:
     """Record in the journal that a person has signed in at the service menu."""
     menu_record = OpenMenu(opened_at=machine.clock.now().isoformat(), person=person.id)
-    details = MenuEntered(menu=menu, person=person.id, role=person.role)
+    details = MenuEntered(menu=menu_name, person=person.id, role=person.role)
     machine.post(MENU_ENTERED, details, state={StaffKey.OPEN_MENU: menu_record})
 
 
 def answer_page(machine: PositionMachine, event: Event) -> Event | None:
-    """Pass the signed-in person's answer to the open service page; return the event that it leads to, or None."""
+    """Pass a person's input to the open service page; return the event that it leads to, or None."""
     answer = event.read_payload(PageAnswer)
     action, text = _clean_typed_text(answer.action), _clean_typed_text(answer.page_input.entered_text)
     machine.notice = None
-    result = machine.component(ServiceDesk).handle_input(machine, action, text)
+    page_result = machine.component(ServiceDesk).handle_input(machine, action, text)
     return (
-        Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason=result.reason))
-        if isinstance(result, CloseMenu)
-        else result
+        Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason=page_result.reason))
+        if isinstance(page_result, CloseMenu)
+        else page_result
     )
 
 

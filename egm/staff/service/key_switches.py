@@ -2,7 +2,7 @@
 
 One I/O board with key switches may serve several positions. A turn of the attendant's key counts for one
 position that waits for it, payments first; if none waits, for the position to which the board belongs. A menu
-key opens the service menu at the board's position, from which the menu can be moved to another one. When the
+key opens the service menu at the board's position, from which the menu can be moved to another one. When that
 key is turned back, the menu is closed at the position where it is open.
 """
 
@@ -24,7 +24,7 @@ _STATES_SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)
 def iter_concerned_positions(
     running_positions: RunningPositions, board_position: int, event: Event
 ) -> Iterable[RunningPosition]:
-    """Yield the player positions that must process an event from an I/O board.
+    """Return the player positions that must process an event from an I/O board.
 
     ``board_position`` is the number of the position to which the board belongs.
     """
@@ -55,8 +55,8 @@ def is_waiting_for_key(engine: StateMachineEngine[PositionMachine], key_event: E
     if engine.state is State.TILT:
         return any(fault["cleared_by"] == "attendant" for fault in machine.active_faults.values())
     if engine.state in STATES_FOR_ATTENDANT_KEY:
-        waiting_keys = (IntegrityKey.OUT_OF_SERVICE, IntegrityKey.SERVICE_CALL)
-        return any(machine.memory.get(key) is not None for key in waiting_keys)
+        awaited_storage_keys = (IntegrityKey.OUT_OF_SERVICE, IntegrityKey.SERVICE_CALL)
+        return any(machine.memory.get(storage_key) is not None for storage_key in awaited_storage_keys)
     return True
 
 

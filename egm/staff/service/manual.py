@@ -21,7 +21,7 @@ from egm.kernel.states import STATE_SET_NAMES, STATES_BY_URGENCY
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
 from egm.staff.form import Form
-from egm.staff.interventions import DOORS_COVERED_BY_WORK
+from egm.staff.interventions import COVERED_DOORS_BY_WORK_KIND
 from egm.staff.page_texts import build_code_text, build_plain_text, build_text
 from egm.staff.service.menu import MENU_SECTIONS, ServiceMenu
 from meters.table import EVENT_METERS, METERS
@@ -237,7 +237,7 @@ def _iter_meter_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
 
 def _iter_intervention_kind_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each kind of intervention: name, and the doors that it covers."""
-    for kind, doors in DOORS_COVERED_BY_WORK.items():
+    for kind, doors in COVERED_DOORS_BY_WORK_KIND.items():
         yield (
             build_text(f"form.intervention.kind_{kind}"),
             join_texts(f"door.{door}" for door in sorted(doors)),

@@ -10,8 +10,8 @@ from egm.staff.page_texts import BACK_ACTION, build_code_text, build_text, build
 from egm.staff.service.manual import MANUAL_CHAPTERS, ManualChapter, list_fault_codes
 from egm.staff.service.menu import ServiceMenu
 
-#: A chapter with more columns is shown as a list of its first cells; a touch on one opens its row.
-_COLUMN_COUNT: Final = 2
+#: A chapter with more columns is shown as a list of the first cell of each row; a touch on a cell opens its row.
+_TABLE_COLUMNS_MAX: Final = 2
 
 
 class ManualPage(MenuPage):
@@ -34,8 +34,8 @@ class ManualPage(MenuPage):
 
     def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:
         """Open the page of a chapter, or the page of one line of a chapter."""
-        name, _, line_index = action.partition(":")
-        chapter = next((chapter for chapter in MANUAL_CHAPTERS if chapter.id == name), None)
+        chapter_id, _, line_index = action.partition(":")
+        chapter = next((chapter for chapter in MANUAL_CHAPTERS if chapter.id == chapter_id), None)
         if chapter is None:
             return build_refusal("not_offered")
         return (
@@ -54,7 +54,7 @@ class _ManualChapterPage(MenuPage):
     def build_page(self, machine: PositionMachine) -> ServicePage:
         """Return the page with the chapter's lines."""
         table = self.chapter.build_table(machine.component(ServiceMenu))
-        if len(table.columns) <= _COLUMN_COUNT:
+        if len(table.columns) <= _TABLE_COLUMNS_MAX:
             return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK_ACTION,))
         rows = (PageRow(cells=row.cells[:1], action=str(index)) for index, row in enumerate(table.rows))
         return ServicePage(
@@ -75,7 +75,7 @@ class _ManualChapterPage(MenuPage):
 
 @dataclass(frozen=True, slots=True)
 class _ManualLinePage(MenuPage):
-    """Page of one row of a chapter of the manual, with all of its cells."""
+    """Page of one line of a chapter of the manual, with all cells of its row."""
 
     chapter: ManualChapter
     row: PageRow

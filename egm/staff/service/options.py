@@ -8,7 +8,7 @@ from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage
 from egm.people import Permission
 from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, build_refusal
-from egm.staff.forms import OPTION_FORMS
+from egm.staff.forms import OPTION_FORM_BY_NAME
 from egm.staff.options import AMOUNT_OPTIONS
 from egm.staff.page_texts import (
     BACK_ACTION,
@@ -89,7 +89,7 @@ class OptionListPage(MenuPage):
         if action.startswith("game:") and game_id in machine.component(InstalledGames).denominations_cents:
             return OpenPage(GameOptionsPage(game_id))
         return (
-            OpenPage(FormFillingPage(OPTION_FORMS[action]))
+            OpenPage(FormFillingPage(OPTION_FORM_BY_NAME[action]))
             if action in AMOUNT_OPTIONS
             else build_refusal("not_offered")
         )
@@ -128,7 +128,7 @@ class GameOptionsPage(MenuPage):
         """Open the form that changes an option of the game."""
         if action not in {"game", "denomination"}:
             return build_refusal("not_offered")
-        form = OPTION_FORMS[action]
+        form = OPTION_FORM_BY_NAME[action]
         cents = tuple(
             str(cents) for cents in machine.component(InstalledGames).denominations_cents[self.game_id]
         )

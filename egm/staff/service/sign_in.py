@@ -182,7 +182,7 @@ def _authenticate_first_roster(roster: Roster) -> None:
     """Add a digest by the machine key to a staff roster that was written before that key existed.
 
     It is added before the journal records the roster's first change. From then on, a roster is trusted only with
-    such a digest, also if the power fails between two recorded changes.
+    such a digest, even if the power fails between two recorded changes.
     """
     if roster.path is None or roster.has_valid_seal or not roster.changes:
         return

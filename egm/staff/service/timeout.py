@@ -12,7 +12,7 @@ from egm.staff.events import MenuClosed
 class ServiceMenuTimeout:
     """Timer that signs out an idle person.
 
-    Each answer to a service page changes the page's id, which restarts the timer.
+    Each input on a service page changes the page's id, which restarts the timer.
     """
 
     name = "service menu"

@@ -48,7 +48,7 @@ def list_written_texts(picture, view):
 def test_a_line_is_centred_by_its_capitals_whatever_its_accents(theme, face, size, words):
     painter = Painter(theme)
     line = painter.render_text(words, TextStyle(face, size))
-    font = painter.find_font(face, theme.sizes[size])
+    font = painter.find_font(face, theme.size_by_name[size])
     capital = line.subsurface((0, 0, font.metrics("H")[0][1], line.get_height())).get_bounding_rect()
     assert capital.height
     assert abs(capital.y + capital.height / 2 - line.get_height() / 2) <= 1.5
@@ -75,11 +75,11 @@ def test_the_text_of_every_deck_key_is_centred(published, theme, layout, languag
     picture = Picture(theme, layout=layout)
     found = list_written_texts(picture, build_idle_view(published, published[0], language))
     for name in DECK_KEYS:
-        x, y, w, h = layout.key_rects[name]
+        x, y, w, h = layout.key_rect_by_name[name]
         lines = [
             written_line
             for written_line in found
-            if is_inside(layout.key_rects[name], *written_line[1].center)
+            if is_inside(layout.key_rect_by_name[name], *written_line[1].center)
         ]
         assert 1 <= len(lines) <= 2
         words, line_rect = (
@@ -109,7 +109,9 @@ def test_the_back_key_has_the_same_position_on_every_service_page(published, out
             if action.style == "back" and action.enabled
         ]
         places = [
-            t.rect for t in picture.list_touches(view) if t.action == Action("answer", (backs or [""])[0])
+            t.rect
+            for t in picture.list_touch_targets(view)
+            if t.action == Action("answer", (backs or [""])[0])
         ]
         for rect in places[:1]:
             assert rect[:2] == compute_back_key_rect(layout)[:2], name
@@ -142,7 +144,7 @@ def test_the_plate_of_an_accepted_value_states_its_amount_once(published, theme,
 def test_the_only_key_of_a_reminder_is_centred(published, theme, layout):
     picture = Picture(theme, layout=layout)
     view = dict(iter_machine_scenes(published, "en", theme))["reminder-spend_limit"]
-    rect = next(t.rect for t in picture.list_touches(view) if t.action == Action("cash_out"))
+    rect = next(t.rect for t in picture.list_touch_targets(view) if t.action == Action("cash_out"))
     assert rect[0] + rect[2] / 2 == pytest.approx(layout.game_field[0] + layout.game_field[2] / 2)
 
 

@@ -99,7 +99,7 @@ def test_a_touch_switches_the_cards_to_four_suit_colours(theme, name, layout):
     _, game_view = load_table_game(name)
     picture = Picture(theme, layout=layout)
     view = build_idle_view((game_view,), game_view, "en")
-    places = [touch.rect for touch in picture.list_touches(view) if touch.action == Action("suits")]
+    places = [touch.rect for touch in picture.list_touch_targets(view) if touch.action == Action("suits")]
     ((x, y, w, h),) = places
     action = picture.find_touched_action(view, x + w / 2, y + h / 2)
     touched, requests = apply_action(view, action, theme)

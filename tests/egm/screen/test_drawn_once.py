@@ -84,4 +84,4 @@ def test_a_notice_moves_no_touch_target_of_a_service_page(layout):
     page = view.snapshot.service_page.model_copy(update={"notice": build_text("service.done")})
     with_notice = apply_message(view, view.snapshot.model_copy(update={"service_page": page}))
     assert view.snapshot.service_page.notice is None
-    assert picture.list_touches(with_notice) == picture.list_touches(view)
+    assert picture.list_touch_targets(with_notice) == picture.list_touch_targets(view)

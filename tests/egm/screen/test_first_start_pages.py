@@ -19,7 +19,7 @@ from egm.progressive.link_folder import LinkCertificateFolder
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
-from egm.screen.scenes.recall import list_page_touches
+from egm.screen.scenes.recall import list_page_touch_targets
 from egm.screen.text import Texts
 from egm.testing.machine import StoppedClock
 from tools.floor.progressive.certificates import answer_request, make_authority
@@ -125,7 +125,7 @@ def test_every_page_of_a_first_start_is_drawn_completely(tmp_path, monkeypatch, 
                     ]
                 touched = {
                     act.value
-                    for _, act in list_page_touches(picture._build_context(view))
+                    for _, act in list_page_touch_targets(picture._build_context(view))
                     if act.name == "answer"
                 }
                 assert {action.id for action in page.actions if action.enabled} <= touched, name

@@ -195,7 +195,7 @@ def test_a_manager_signs_in_reads_the_meters_and_leaves(tmp_path, browser):
 
         def touch(action):
             view = apply_message(View(is_machine_connected=True), cabinet.last)
-            touch = next(t for t in picture.list_touches(view) if t.action == Action("answer", action))
+            touch = next(t for t in picture.list_touch_targets(view) if t.action == Action("answer", action))
             browser.tap(touch.rect[0] + touch.rect[2] / 2, touch.rect[1] + touch.rect[3] / 2)
 
         def goes(action, title):

@@ -119,13 +119,13 @@ def test_a_restarted_screen_shows_the_current_card(published, keno, source):
 def test_every_number_can_be_touched_where_it_is_drawn(published, keno, theme, layout):
     picture = Picture(theme, layout=layout)
     view = build_idle_view(published, keno, "en")
-    numbers = [touch for touch in picture.list_touches(view) if touch.action.name == "mark"]
+    numbers = [touch for touch in picture.list_touch_targets(view) if touch.action.name == "mark"]
     assert [touch.action.value for touch in numbers] == list(range(1, 81))
     for touch in numbers:
         x, y, w, h = touch.rect
         assert picture.find_touched_action(view, x + w / 2, y + h / 2) == touch.action
     other = replace(view, snapshot=build_snapshot(keno, "en", accepted_inputs=("language",)))
-    assert not [touch for touch in picture.list_touches(other) if touch.action.name == "mark"]
+    assert not [touch for touch in picture.list_touch_targets(other) if touch.action.name == "mark"]
 
 
 def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, theme, outcomes):
@@ -137,7 +137,7 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
     line = build_view_timeline(view, theme)
     over = apply_message(replace(view, now=100 + line.end_seconds), build_snapshot(keno, "en"))
     assert not has_touched_bets_since_game(over)
-    key = next(touch.rect for touch in picture.list_touches(over) if touch.action.name == "quick_pick")
+    key = next(touch.rect for touch in picture.list_touch_targets(over) if touch.action.name == "quick_pick")
     key_rect = pygame.Rect(*(round(length / 2) for length in key))
     picture.draw_view(surface, over)
     with_key = surface.subsurface(key_rect).copy()
@@ -190,7 +190,7 @@ def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, ken
         view, theme, source, "mark", 60
     )  # the last group loses a number, and is empty then refilled
     view = touch_and_apply_reply(view, theme, source, "mark", 60)
-    assert keno_slip.compute_slip_cost(keno, view.marked_keno_slip, 1) >= 5
+    assert keno_slip.compute_slip_price(keno, view.marked_keno_slip, 1) >= 5
     view = touch_and_apply_reply(view, theme, source, "card", 0)
     assert view.marked_keno_slip.current_card_numbers == {7, 18, 33}
     view = touch_and_apply_reply(view, theme, source, "bet_more")
@@ -209,7 +209,7 @@ def test_a_card_is_added_only_to_playable_cards_up_to_the_games_maximum(publishe
                 else view
             )
         view = touch_and_apply_reply(view, theme, source, "new_card")
-    assert len(view.marked_keno_slip.cards) == keno_slip.find_maximum_per_ticket(keno, "selections")
+    assert len(view.marked_keno_slip.cards) == keno_slip.find_count_limit(keno, "selections")
 
 
 @pytest.mark.requirement("P-07")
@@ -232,10 +232,10 @@ def test_stakes_on_a_wheel_rise_by_area_up_to_the_limit_of_a_spin(published, gam
             view = touch_and_apply_reply(view, theme, source, "area", area)
             assert 0 < sum(wheel_stakes.read_area_stakes(wheel, view.snapshot).values()) <= 150
     picture = Picture(theme)
-    areas = [touch.action.value for touch in picture.list_touches(view) if touch.action.name == "area"]
+    areas = [touch.action.value for touch in picture.list_touch_targets(view) if touch.action.name == "area"]
     assert areas == ["otter", "heron", "trout", "loon", "bear", "star"]
     busy = replace(view, snapshot=build_snapshot(wheel, "en", accepted_inputs=()))
-    assert not [touch for touch in picture.list_touches(busy) if touch.action.name == "area"]
+    assert not [touch for touch in picture.list_touch_targets(busy) if touch.action.name == "area"]
 
 
 @pytest.mark.requirement("M-05")
@@ -250,7 +250,7 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
     wager = view.snapshot.bet_wager
     assert (wager["draws"], wager["bonuses"]) == (2, ["northern-lights"])
     assert (
-        view.snapshot.bet_credits == keno_slip.compute_slip_cost(game, view.marked_keno_slip, 1) == 4
+        view.snapshot.bet_credits == keno_slip.compute_slip_price(game, view.marked_keno_slip, 1) == 4
     )  # the bonus doubles it, twice
     assert (
         keno_slip.build_slip_from_wager(wager).with_first_card_current
@@ -263,7 +263,7 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
     view = touch_and_apply_reply(view, theme, source, "bonus", "northern-lights")
     assert view.marked_keno_slip.bonus_ids == ()
     view = touch_and_apply_reply(view, theme, source, "bet_more")
-    if keno_slip.find_maximum_per_ticket(game, "selections") > 1:
+    if keno_slip.find_count_limit(game, "selections") > 1:
         view = touch_and_apply_reply(view, theme, source, "new_card")
         for number in (1, 2, 3):
             view = touch_and_apply_reply(view, theme, source, "mark", number)
@@ -286,7 +286,7 @@ def test_the_key_of_a_named_ticket_states_its_name_and_price(published, games, t
     picture = Picture(theme, scale=0.5)
     seen = set()
     for form in (*game.presentation["forms"][1:], game.presentation["forms"][0]):
-        assert Action("form", form["id"]) in [touch.action for touch in picture.list_touches(view)]
+        assert Action("form", form["id"]) in [touch.action for touch in picture.list_touch_targets(view)]
         view = touch_and_apply_reply(view, theme, source, "form")
         assert view.snapshot.bet_wager == {"form": form["id"]}
         title, cents = describe_purchase(

@@ -20,7 +20,7 @@ from egm.screen.scenes.menu import (
     find_game_kind,
     lay_out_game_tiles,
     lay_out_kind_tabs,
-    list_menu_touches,
+    list_menu_touch_targets,
 )
 from egm.screen.table import read_table
 from egm.screen.text import Texts
@@ -81,7 +81,7 @@ def test_every_game_is_reached_by_its_kind_or_by_turning_pages(on_offer, theme, 
     assert set(found) == {game.id for game in on_offer}
     assert all(
         min(rect[2:]) >= min(layout.touch_size_min, 60)
-        for rect, action in list_menu_touches(view, layout)
+        for rect, action in list_menu_touch_targets(view, layout)
         if action.name != "game"
     )
 

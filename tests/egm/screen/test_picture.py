@@ -212,7 +212,9 @@ def test_cards_to_hold_are_as_wide_as_a_finger_and_the_pay_table_is_visible(them
     watcher.begin()
     picture.draw_view(pygame.Surface(picture.size_pixels), scenes["asks-hold-1"])
     card_rects = [
-        touch.rect for touch in picture.list_touches(scenes["asks-hold-1"]) if touch.action.name == "hold"
+        touch.rect
+        for touch in picture.list_touch_targets(scenes["asks-hold-1"])
+        if touch.action.name == "hold"
     ]
     assert len(card_rects) == 5
     assert min(length for _, _, *size in card_rects for length in size) >= layout.touch_size_min
@@ -243,7 +245,7 @@ def test_words_have_spaces_and_one_baseline_at_every_size(theme, scale):
     """A small font rounds its word spaces to zero, and places a word with an accent on top lower."""
     painter = Painter(theme, scale)
     compared = 0
-    for face in set(theme.fonts) - {"display"}:  # whose letters join and hang below the line
+    for face in set(theme.font_path_by_role) - {"display"}:  # whose letters join and hang below the line
         for size in ("caption", "small", "body", "lead", "title"):
             _, wider = find_word_boxes(painter.render_text("JOUER ACHÈTE", TextStyle(face, size)), 2)
             assert wider > 0, (face, size, "the words run together")
@@ -263,7 +265,7 @@ def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
     idle_view = build_idle_view(published, game, "en")
     for name in ("", "help", "games"):
         view = apply_action(idle_view, Action(name), theme)[0] if name else idle_view
-        touches = picture.list_touches(view)
+        touches = picture.list_touch_targets(view)
         for touch in touches:
             x, y, w, h = touch.rect
             assert x >= 0
@@ -279,7 +281,7 @@ def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
                     assert any(is_inside(touch.rect, x, y) for touch in touches)
     surface = pygame.Surface(picture.size_pixels)
     picture.draw_view(surface, idle_view)
-    for touch in picture.list_touches(idle_view):
+    for touch in picture.list_touch_targets(idle_view):
         box = pygame.Rect(*map(round, touch.rect))
         seen = {
             tuple(surface.get_at((x, y)))[:3]
@@ -311,7 +313,7 @@ def test_every_touch_point_has_its_own_text_or_drawing(published, theme, game_id
     ):
         drawn.clear()
         picture.draw_view(surface, view)
-        for touch in picture.list_touches(view):
+        for touch in picture.list_touch_targets(view):
             key = pygame.Rect(*map(round, touch.rect)).inflate(4, 4)
             assert not touch.action.name or any(map(key.contains, drawn)), f"{touch.action}: nothing is drawn"
 
@@ -334,12 +336,14 @@ def test_no_scene_hides_or_covers_a_touch_target(published, outcomes, theme, lay
         picture.draw_view(surface, view)
         places = [
             pygame.Rect(*map(round, rect))
-            for rect in [touch.rect for touch in picture._list_content_touches(picture._build_context(view))]
+            for rect in [
+                touch.rect for touch in picture._list_content_touch_targets(picture._build_context(view))
+            ]
         ]
         for i, rect in enumerate(places):
             assert rect.collidelist(places[:i]) < 0, f"{name}: {rect} covers part of another"
         seen_at = []
-        for touch in picture.list_touches(view):
+        for touch in picture.list_touch_targets(view):
             x, y, w, h = touch.rect
             covered = any(is_inside(over, x + w / 2, y + h / 2) for over in seen_at)
             seen_at.append(touch.rect)
@@ -361,10 +365,10 @@ def test_in_portrait_the_drawer_covers_no_players_page(published, theme):
         build_idle_view(published, published[0], "en"), has_device_drawer=True, drawer_opened_at=90.0
     )
     picture = Picture(theme, layout=PORTRAIT_LAYOUT, scale=0.5)
-    assert "drawer" in {touch.action.name for touch in picture.list_touches(idle_view)}
+    assert "drawer" in {touch.action.name for touch in picture.list_touch_targets(idle_view)}
     for name in ("help", "games"):
         page = apply_action(idle_view, Action(name), theme)[0]
-        assert "drawer" not in {touch.action.name for touch in picture.list_touches(page)}
+        assert "drawer" not in {touch.action.name for touch in picture.list_touch_targets(page)}
         seen = []
         for view in (page, replace(page, has_device_drawer=False)):
             surface = pygame.Surface(picture.size_pixels)
@@ -372,7 +376,7 @@ def test_in_portrait_the_drawer_covers_no_players_page(published, theme):
             seen.append(surface.get_buffer().raw)
         assert seen[0] == seen[1]
         closed = apply_action(page, Action(name), theme)[0]
-        assert "drawer" in {touch.action.name for touch in picture.list_touches(closed)}
+        assert "drawer" in {touch.action.name for touch in picture.list_touch_targets(closed)}
 
 
 def test_touch_targets_are_large_enough_for_a_finger(published, theme):
@@ -380,7 +384,7 @@ def test_touch_targets_are_large_enough_for_a_finger(published, theme):
     picture = Picture(theme)
     idle_view = build_idle_view(published, published[0], "en")
     for name in ("help", "games"):
-        for touch in picture.list_touches(apply_action(idle_view, Action(name), theme)[0]):
+        for touch in picture.list_touch_targets(apply_action(idle_view, Action(name), theme)[0]):
             assert touch.rect[2] >= 60
             assert touch.rect[3] >= 60
 
@@ -422,7 +426,7 @@ def test_touch_targets_on_a_telephone_are_44_pixels_wide(
     for name, view in scenes:
         page = view.snapshot.service_page if view.snapshot is not None else None
         asks = page.prompt.kind if page is not None and page.prompt is not None else ""
-        for touch in picture.list_touches(view):
+        for touch in picture.list_touch_targets(view):
             kind = touch.action.name
             kind = "search" if asks == "find" and kind not in {"drawer", "rows"} else kind
             kind = "letter" if asks == "text" and kind == "type" else kind
@@ -433,7 +437,7 @@ def test_touch_targets_on_a_telephone_are_44_pixels_wide(
             names.add(touch.action.name)
             if touch.action.name and (width < least[0] or height < least[1]):
                 faults.add((name, touch.action.name, round(width), round(height)))
-    assert {"mark", "quick_pick", "card", "draws", "bonus", "part", "type", "bench", "answer"} <= names
+    assert {"mark", "quick_pick", "card", "draws", "bonus", "page_sheet", "type", "bench", "answer"} <= names
     assert not faults, "\n".join(map(str, sorted(faults)))
 
 
@@ -442,14 +446,14 @@ def test_on_a_telephone_numbers_are_marked_on_a_slip_that_play_closes(published,
     picture = Picture(theme, layout=PHONE)
     game = next(game for game in published if game.id == "aurora-keno")
     view = build_idle_view(published, game, "en")
-    x, y, w, h = next(t.rect for t in picture.list_touches(view) if t.action == Action("slip"))
+    x, y, w, h = next(t.rect for t in picture.list_touch_targets(view) if t.action == Action("slip"))
     view, sent = apply_action(view, picture.find_touched_action(view, x + w / 2, y + h / 2), theme)
     assert not sent
-    assert {t.action.value for t in picture.list_touches(view) if t.action.name == "mark"} == set(
+    assert {t.action.value for t in picture.list_touch_targets(view) if t.action.name == "mark"} == set(
         range(1, 41)
     )
-    view, _ = apply_action(view, Action("part", 1), theme)
-    assert {t.action.value for t in picture.list_touches(view) if t.action.name == "mark"} == set(
+    view, _ = apply_action(view, Action("page_sheet", 1), theme)
+    assert {t.action.value for t in picture.list_touch_targets(view) if t.action.name == "mark"} == set(
         range(41, 81)
     )
     view, _ = apply_action(view, Action("mark", 77), theme)
@@ -496,6 +500,6 @@ def test_reduced_motion_has_no_animation(published, outcomes, theme):
         view = scenes[name]
         frames = set()
         for i in range(4):
-            picture.draw_view(surface, replace(view, reduced_motion=True, now=view.now + 0.5 + i * 0.13))
+            picture.draw_view(surface, replace(view, is_motion_reduced=True, now=view.now + 0.5 + i * 0.13))
             frames.add(surface.get_buffer().raw)
         assert len(frames) == 1, name

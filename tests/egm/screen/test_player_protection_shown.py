@@ -23,7 +23,7 @@ def build_reminder_view(published, **changes):
 
 
 def touch(picture, view, theme, action):
-    touch = next(touch for touch in picture.list_touches(view) if touch.action == action)
+    touch = next(touch for touch in picture.list_touch_targets(view) if touch.action == action)
     x, y, w, h = touch.rect
     assert picture.find_touched_action(view, x + w / 2, y + h / 2) == action
     return apply_action(view, action, theme)
@@ -46,7 +46,7 @@ def test_a_reached_limit_cannot_be_dismissed(published, theme):
     picture = Picture(theme)
     for kind in ("time_limit", "spend_limit"):
         view = build_reminder_view(published, kind=kind)
-        names = {touch.action.name for touch in picture.list_touches(view)}
+        names = {touch.action.name for touch in picture.list_touch_targets(view)}
         assert "acknowledge" not in names
         assert "cash_out" in names
 
@@ -89,7 +89,7 @@ def test_the_keys_of_the_limits_are_on_no_page_that_does_not_show_them(published
     view = open_page_of_limits(published, theme)
     pages = list_help_pages(DrawingContext(picture.painter, picture.find_texts(view), picture.layout, view))
     keys = [
-        {touch.action.name for touch in picture.list_touches(replace(view, sheet_index=number))}
+        {touch.action.name for touch in picture.list_touch_targets(replace(view, sheet_index=number))}
         for number in range(len(pages))
     ]
     assert len(keys) > 3
@@ -101,7 +101,9 @@ def test_the_keys_of_the_limits_are_on_no_page_that_does_not_show_them(published
 def test_the_players_own_limits_can_be_set_but_not_loosened(published, theme):
     picture = Picture(theme)
     view = open_page_of_limits(published, theme)
-    offered = [touch.action.value for touch in picture.list_touches(view) if touch.action.name == "limit"]
+    offered = [
+        touch.action.value for touch in picture.list_touch_targets(view) if touch.action.name == "limit"
+    ]
     assert ("minutes", 30) in offered
     assert ("minutes", 60) in offered
     assert not {("minutes", 0), ("minutes", 120)} & set(offered)

@@ -44,7 +44,7 @@ def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outco
     for turn in range(turns):
         now = view.now + hands.choice((0.01, 0.3, 4.0))
         view, requests = advance_time(replace(view, now=now), now, theme)
-        touches = [touch.action for touch in picture.list_touches(view) if touch.action.name]
+        touches = [touch.action for touch in picture.list_touch_targets(view) if touch.action.name]
         action = hands.choice(touches if touches and hands.random() < 0.7 else keys)
         view, action_requests = apply_action(view, action, theme, picture.list_selectable_actions(view))
         sent |= {
@@ -56,7 +56,7 @@ def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outco
             view = (
                 mark_machine_connection_lost(view)
                 if snapshot is None
-                else apply_message(replace(view, games=other.games), snapshot)
+                else apply_message(replace(view, game_by_id=other.game_by_id), snapshot)
             )
             view = replace(other, now=view.now) if hands.random() < 0.5 else view
         if turn % 5 == 0:

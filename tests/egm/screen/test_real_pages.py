@@ -7,7 +7,7 @@ from test_picture import LETTERS_MIN, Watcher
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
-from egm.screen.scenes.recall import list_page_touches
+from egm.screen.scenes.recall import list_page_touch_targets
 from tools.dev.gallery.pages import list_real_pages
 from tools.lab.views import build_idle_view
 
@@ -49,7 +49,7 @@ def test_every_page_of_the_menu_is_drawn_completely(tmp_path, published, theme):
                         faults.append((*name, "does not say that there is nothing to show"))
                 offered = {action.id for action in page.actions if action.enabled}
                 context = picture._build_context(view)
-                touched = {act.value for _, act in list_page_touches(context) if act.name == "answer"}
+                touched = {act.value for _, act in list_page_touch_targets(context) if act.name == "answer"}
                 assert offered <= touched, f"{name}: cannot be reached: {offered - touched}"
     assert empty
     assert not faults, "\n".join(map(str, faults[:40]))

@@ -19,7 +19,7 @@ from egm.screen.audio.cues import (
     is_cue_allowed,
     list_cues_between,
 )
-from egm.screen.audio.scores import SOUND_CUES, synthesise_cue
+from egm.screen.audio.scores import SOUND_CUE_BY_NAME, synthesise_cue
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 from egm.screen.controls import find_action_by_key_name
 from egm.screen.input_reducer import apply_action
@@ -43,7 +43,7 @@ def open_page(idle_view, page):
 
 def touch(picture, view, theme, name, value=None):
     """Touch the middle of the area that has this action; check that there is one."""
-    touch = next(t for t in picture.list_touches(view) if t.action == Action(name, value))
+    touch = next(t for t in picture.list_touch_targets(view) if t.action == Action(name, value))
     x, y, w, h = touch.rect
     action = picture.find_touched_action(view, x + w / 2, y + h / 2)
     assert action == touch.action, "nothing covers it"
@@ -70,7 +70,7 @@ def test_only_enabled_actions_have_an_effect(idle_view, theme):
     picture = Picture(theme)
     page = pages.build_menu_page()
     view = open_page(idle_view, page)
-    offered = {t.action.value for t in picture.list_touches(view) if t.action.name == "answer"}
+    offered = {t.action.value for t in picture.list_touch_targets(view) if t.action.name == "answer"}
     assert offered == {action.id for action in page.actions if action.enabled}
     _, (request,) = touch(picture, view, theme, "answer", page.actions[0].id)
     assert request == Intent(name="answer", value=page.actions[0].id, options={"page": "menu"})
@@ -135,7 +135,7 @@ def test_enter_confirms_the_last_page_of_a_form(idle_view, theme, layout):
     view = open_page(idle_view, page)
     _, (request,) = apply_action(view, Action("play"), theme)
     assert request == Intent(name="answer", value="confirm", options={"page": "last"})
-    places = {t.action.value: t.rect for t in Picture(theme, layout=layout).list_touches(view)}
+    places = {t.action.value: t.rect for t in Picture(theme, layout=layout).list_touch_targets(view)}
     (x, y, w, _), (back_x, back_y, back_w, _) = places["confirm"], places["back"]
     assert (y, x > back_x + back_w) == (back_y, True)
     assert w > back_w or layout is PORTRAIT_LAYOUT
@@ -150,7 +150,7 @@ def test_a_text_field_has_the_letters_of_both_languages_and_a_maximum_length(idl
     ask = Prompt(label=PageText(), kind="text", length_max=4)
     view = open_page(idle_view, pages.build_text_page().model_copy(update={"prompt": ask}))
     for char in "écùA!":
-        if not any(t.action == Action("type", char) for t in picture.list_touches(view)):
+        if not any(t.action == Action("type", char) for t in picture.list_touch_targets(view)):
             view, _ = touch(picture, view, theme, "shift")
         view, _ = touch(picture, view, theme, "type", char)
     assert view.page_input.typed_text == "écùA"
@@ -185,9 +185,9 @@ def test_touched_targets_of_the_touch_test_light_up(idle_view, theme):
 def test_each_tone_of_the_sound_test_is_audible_at_every_volume(idle_view, theme):
     picture = Picture(theme)
     view = open_page(idle_view, pages.build_pattern_page("sound"))
-    keys = [t.action.value for t in picture.list_touches(view) if t.action.name == "tone"]
+    keys = [t.action.value for t in picture.list_touch_targets(view) if t.action.name == "tone"]
     assert keys == [*TEST_TONES_HZ, "alarm"]
-    assert set(keys) <= set(SOUND_CUES)
+    assert set(keys) <= set(SOUND_CUE_BY_NAME)
     for volume in range(4):
         view = replace(view, volume_step=volume, now=view.now + 5)
         for tone in keys:
@@ -236,7 +236,9 @@ def test_a_recalled_game_is_shown_as_recorded_and_marked_as_recall(published, ou
         picture.draw_view(
             surface, replace(view, now=100 + min(line.last_stop_seconds, SPEED_UP_ABOVE_SECONDS))
         )
-        assert not [t for t in picture.list_touches(view) if t.action.name in {"mark", "choose", "area"}]
+        assert not [
+            t for t in picture.list_touch_targets(view) if t.action.name in {"mark", "choose", "area"}
+        ]
 
 
 def test_a_recalled_game_that_is_not_installed_is_described_in_words(published, outcomes, theme):
@@ -292,7 +294,7 @@ def test_a_page_with_only_a_title_is_drawn(idle_view, theme):
         idle_view, ServicePage(id="x", title=PageText(kind="plain", value="Empty"), actions=(leave,))
     )
     picture.draw_view(pygame.Surface(picture.size_pixels), view)
-    assert next(t.action for t in picture.list_touches(view)) == Action("answer", "back")
+    assert next(t.action for t in picture.list_touch_targets(view)) == Action("answer", "back")
 
 
 def test_a_screen_reader_gets_the_lists_of_a_page_and_never_typed_text(idle_view, theme):
@@ -421,7 +423,7 @@ def test_the_back_key_never_moves_and_long_tables_state_their_page(idle_view, th
         PageAction(id=f"a{i}", label=PageText(kind="plain", value=f"a{i}")) for i in range(7)
     )
     for page in (few, many, few.model_copy(update={"actions": (*few.actions, *added_actions)})):
-        offered = picture.list_touches(open_page(idle_view, page))
+        offered = picture.list_touch_targets(open_page(idle_view, page))
         places |= {touch.rect for touch in offered if touch.action == Action("answer", "back")}
     assert len(places) == 1
     view = open_page(idle_view, many)
@@ -441,7 +443,7 @@ def test_a_search_filters_rows_and_sends_only_the_chosen_row(idle_view, theme):
     for char in "re":
         view, requests = touch(picture, view, theme, "type", char)
         assert requests == ()
-    found = {t.action.value for t in picture.list_touches(view) if t.action.name == "answer"}
+    found = {t.action.value for t in picture.list_touch_targets(view) if t.action.name == "answer"}
     assert found == {"Réserve de pièces", "back"}
     assert apply_action(view, Action("play"), theme)[1] == ()
     _, (request,) = touch(picture, view, theme, "answer", "Réserve de pièces")
@@ -544,6 +546,6 @@ def test_the_field_of_a_serial_number_takes_only_its_characters(idle_view, theme
     assert type_keys(idle_view, theme, "serial", *keys) == ("E-7", [])
     prompt = Prompt(label=PageText(), kind="serial")
     view = open_page(idle_view, ServicePage(id="x", title=PageText(), prompt=prompt))
-    touches = Picture(theme, scale=0.4).list_touches(view)
+    touches = Picture(theme, scale=0.4).list_touch_targets(view)
     offered = {touch.action.value for touch in touches if touch.action.name == "type"}
     assert offered == {*string.ascii_uppercase, *string.digits, "-"}

@@ -30,7 +30,7 @@ from egm.screen.audio.cues import (
 from egm.screen.audio.mixer import SoundMixer
 from egm.screen.audio.scores import (
     PEAK_SHARE_BY_CHANNEL,
-    SOUND_CUES,
+    SOUND_CUE_BY_NAME,
     build_cue_notes,
     list_common_cues,
     list_family_cues,
@@ -110,20 +110,20 @@ def test_no_mix_of_sounds_can_be_clipped(families):
     for family in families:
         few = ("turn", "stop_3", "win_1", "count")
         others = {"aurora": list_family_cues()} if len(families) > 2 else {}  # in the slow tier
-        for cue in ({"classic": tuple(SOUND_CUES)} | others).get(family, few):
+        for cue in ({"classic": tuple(SOUND_CUE_BY_NAME)} | others).get(family, few):
             data = synthesise_cue(cue, family)
             peak = find_peak_level(data)
             assert peak > 1000, (family, cue)
             assert len(data) / 2 / SAMPLES_PER_SECOND < 14, (family, cue)
-            most[SOUND_CUES[cue].channel] = max(most[SOUND_CUES[cue].channel], peak)
+            most[SOUND_CUE_BY_NAME[cue].channel] = max(most[SOUND_CUE_BY_NAME[cue].channel], peak)
     most["touch_2"] = most["touch"]
     assert sum(most.values()) < 32767
     assert most["lead"] > 3 * most["music"]  # music is quieter than sounds about money
 
 
 def test_every_look_has_its_own_distinct_family_of_sounds(theme):
-    assert set(read_sound_table().family_by_name) == set(theme.looks)
-    themes = {name: tuple(build_cue_notes("feature", name)[0]) for name in theme.looks}
+    assert set(read_sound_table().family_by_name) == set(theme.look_by_name)
+    themes = {name: tuple(build_cue_notes("feature", name)[0]) for name in theme.look_by_name}
     assert len(set(themes.values())) == len(themes)
     assert synthesise_cue("stop_2", "aurora") == synthesise_cue("stop_2", "aurora")
     assert synthesise_cue("stop_2", "aurora") != synthesise_cue("stop_2", "comet")
@@ -142,7 +142,9 @@ def test_the_pitch_of_reel_stops_rises_from_reel_to_reel():
         assert pitches == sorted(set(pitches))
 
 
-@pytest.mark.parametrize("cue", [name for name, definition in SOUND_CUES.items() if definition.is_loop])
+@pytest.mark.parametrize(
+    "cue", [name for name, definition in SOUND_CUE_BY_NAME.items() if definition.is_loop]
+)
 def test_a_loop_repeats_without_a_click(cue):
     """From the end to the beginning, the samples change no more than elsewhere."""
     data = array.array("h", synthesise_cue(cue, "aurora"))
@@ -452,9 +454,9 @@ def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(idle_view, th
     app = ScreenApp(
         theme=theme,
         surface=Still(),
-        machine=machine,
-        bench=None,
-        sounds=SoundPlayer(theme, ears),
+        machine_client=machine,
+        bench_client=None,
+        sound_player=SoundPlayer(theme, ears),
         clock=lambda: next(clock),
     )
     app.view = replace(idle_view, is_machine_connected=True)

@@ -179,7 +179,7 @@ def test_a_seat_has_no_decision_keys_while_another_seat_decides(theme, layout, n
     picture = Picture(theme, layout=layout)
     for view in waiting.values():
         picture.draw_view(pygame.Surface(picture.size_pixels), view)
-        keys = {touch.action.name for touch in picture.list_touches(view)}
+        keys = {touch.action.name for touch in picture.list_touch_targets(view)}
         assert keys.isdisjoint({"choose", "hold", "set_as"})
         assert not is_decision_by_marking(view)
     assert waiting or name in UNASKED

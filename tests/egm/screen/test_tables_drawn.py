@@ -316,7 +316,7 @@ def test_every_spot_can_be_touched_in_every_layout(name, theme, layout):
     view = build_idle_view((game_view,), game_view, "en", felt_state=game.rules.build_current_view())
     picture, found = Picture(theme, layout=layout), set()
     for open_ in iter_opened_views(view, layout, theme):
-        for touch in picture.list_touches(open_):
+        for touch in picture.list_touch_targets(open_):
             if touch.action.name not in {
                 "spot",
                 "pocket",
@@ -347,7 +347,7 @@ def test_an_inside_bet_is_touched_between_the_numbers_it_covers(theme, layout):
     for open_ in iter_opened_views(view, layout, theme):
         if find_open_felt_part(view.table, open_.chips, layout) == RACETRACK_PART_NAME:
             continue
-        for touch in picture.list_touches(open_):
+        for touch in picture.list_touch_targets(open_):
             if touch.action.name != "spot":
                 continue
             covers = view.table.spots[touch.action.value].covered_pockets
@@ -470,7 +470,7 @@ def test_a_named_section_of_a_wheel_is_labelled_in_the_players_language(theme):
 def test_a_touch_at_the_edge_of_a_spot_selects_that_spot(table, theme):
     _, _, view = table
     picture = Picture(theme)
-    for touch in picture.list_touches(view):
+    for touch in picture.list_touch_targets(view):
         if touch.action.name == "spot":
             x, y, w, h = touch.rect
             assert is_inside(touch.rect, x + 1, y + 1)
@@ -585,7 +585,7 @@ def test_every_part_of_the_racetrack_and_its_keys_can_be_touched(theme, layout):
     found, picture = set(), Picture(theme, layout=layout)
     for sheet in range(5):
         open_ = replace(view.view, chips=replace(view.view.chips, sheet_index=sheet))
-        for touch in picture.list_touches(open_):
+        for touch in picture.list_touch_targets(open_):
             if touch.action.name in {"pocket", "announced_bet", "neighbours"}:
                 x, y, w, h = touch.rect
                 assert min(w, h) >= layout.touch_size_min - 0.5, touch

@@ -262,7 +262,9 @@ def test_a_bet_stays_on_or_off_as_the_player_set_it_while_it_stands(visit):
 
 
 def spot_on(picture, view):
-    return [touch.rect for touch in picture.list_touches(view) if touch.action == Action("spot", "hard-4")]
+    return [
+        touch.rect for touch in picture.list_touch_targets(view) if touch.action == Action("spot", "hard-4")
+    ]
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PHONE], ids=["wide", "phone"])

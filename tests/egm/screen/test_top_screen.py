@@ -97,7 +97,7 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(
     for name, view in scenes:
         watcher.begin()
         picture.draw_view(surface, view)
-        assert picture.list_touches(view) == []
+        assert picture.list_touch_targets(view) == []
         faults += [(name, *spoilt) for spoilt in watcher.spoilt]
         for i, (words, box, size) in enumerate(watcher.written):
             if not surface.get_rect().contains(box) or size < LETTERS_MIN[layout.is_telephone]:
@@ -155,9 +155,9 @@ def test_a_watching_screen_sends_no_requests(published, outcomes, theme, tmp_pat
     app = ScreenApp(
         theme=theme,
         surface=Still(TopPicture(theme, scale=0.2)),
-        machine=ear,
-        bench=None,
-        sounds=SoundPlayer(theme),
+        machine_client=ear,
+        bench_client=None,
+        sound_player=SoundPlayer(theme),
         clock=lambda: next(moments),
         is_top_screen=True,
     )

@@ -276,7 +276,7 @@ def test_a_restart_does_not_show_the_last_players_win_again(visit, tmp_path):
 def test_standing_bets_at_another_game_are_shown_with_its_name(visit):
     player_visit = visit(*MAPLES)
     notice = Notice(code="bets_stay_elsewhere", values={"amount_cents": 625, "game": "maple-classic"})
-    title = player_visit.context.view.games["maple-classic"].title["en"]
+    title = player_visit.context.view.game_by_id["maple-classic"].title["en"]
     assert format_notice(player_visit.context, notice).startswith(
         f"Your bet of $6.25 in {title} cannot be taken back"
     )

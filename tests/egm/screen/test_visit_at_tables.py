@@ -73,7 +73,7 @@ def test_a_pass_line_bet_stays_until_its_point_is_made_or_missed(tmp_path, theme
             break
         visit.press("repeat")
     assert rounds > 1
-    assert Action("spot", "pass") in {t.action for t in Picture(theme).list_touches(visit.view)}
+    assert Action("spot", "pass") in {t.action for t in Picture(theme).list_touch_targets(visit.view)}
 
 
 @pytest.mark.parametrize(("game", "cards"), [("quebec-pai-gow-poker", 7), ("quebec-pai-gow", 4)])
@@ -94,7 +94,7 @@ def test_two_hands_are_set_by_touch_and_the_house_way_is_marked(tmp_path, theme,
             visit.press("hold", card_index)
     assert visit.view.marked_items_mask == 0
     assert visit.press("play") == []
-    touches = {touch.action for touch in Picture(theme).list_touches(visit.view)}
+    touches = {touch.action for touch in Picture(theme).list_touch_targets(visit.view)}
     assert {Action("hold", card_index) for card_index in range(cards)} | {
         Action("choose", "surrender")
     } <= touches
@@ -115,7 +115,7 @@ def test_the_chips_shown_are_always_the_current_bet(tmp_path, theme, game):
     visit, hands = start_visit(tmp_path, theme, game), random.Random(5)
     picture, chips, bare = Picture(theme), 0, visit.view.game.bet_options
     for turn in range(120):
-        acts = [t.action for t in picture.list_touches(visit.view) if t.action.name in TABLE_ACTIONS]
+        acts = [t.action for t in picture.list_touch_targets(visit.view) if t.action.name in TABLE_ACTIONS]
         acts += [Action(name) for name in ("bet_less", "bet_more", "bet_max", "bet_max")]
         act = hands.choice(acts)
         visit.view, requests = apply_action(

@@ -49,7 +49,7 @@ class Hand(Cabinet):
         """Touch the area of the first of these actions that the picture has."""
         self.snapshot()
         view = replace(self.view, **changes)
-        touches = self.picture.list_touches(view)
+        touches = self.picture.list_touch_targets(view)
         places = (t for expected in actions for t in touches if t.action == expected)
         x, y, w, h = next(places).rect
         width, height = self.picture.layout.size
@@ -84,7 +84,7 @@ class Hand(Cabinet):
         drawer_open = {"drawer_opened_at": -1.0, "is_bench_connected": True}
         bills = [
             touch.action
-            for touch in self.picture.list_touches(replace(self.view, **drawer_open))
+            for touch in self.picture.list_touch_targets(replace(self.view, **drawer_open))
             if touch.action.name == "bench" and touch.action.value[0].values == {"amount_cents": amount_cents}
         ]
         self.touch(bills[0], **drawer_open)

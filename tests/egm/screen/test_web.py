@@ -366,7 +366,12 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
     silent = SimpleNamespace(poll=lambda _now: NoNews(), send=lambda _message: True)
     sounds = SimpleNamespace(play_changes=lambda _before, _after: None)
     app = ScreenApp(
-        theme=theme, surface=Still(), machine=silent, bench=None, sounds=sounds, clock=lambda: 1.0
+        theme=theme,
+        surface=Still(),
+        machine_client=silent,
+        bench_client=None,
+        sound_player=sounds,
+        clock=lambda: 1.0,
     )
     assert app.run_frame()
     assert app.view.player_page is PlayerPage.HELP

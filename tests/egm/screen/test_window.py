@@ -180,7 +180,12 @@ def test_every_key_name_has_a_key_code():
 def build_app(theme, window, machine, clock):
     """Return the screen's loop without a bench."""
     return ScreenApp(
-        theme=theme, surface=window, machine=machine, bench=None, sounds=SoundPlayer(theme), clock=clock
+        theme=theme,
+        surface=window,
+        machine_client=machine,
+        bench_client=None,
+        sound_player=SoundPlayer(theme),
+        clock=clock,
     )
 
 
@@ -343,7 +348,9 @@ def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, pub
     shown(pages.build_pattern_page("touch"), touch_calibration=touch)
     width, height = window.picture.layout.size
     for number in (0, 5):
-        found = next(t for t in window.picture.list_touches(app.view) if t.action == Action("target", number))
+        found = next(
+            t for t in window.picture.list_touch_targets(app.view) if t.action == Action("target", number)
+        )
         x, y, w, h = found.rect
         finger((x + w / 2) / width, (y + h / 2) / height)
     assert app.view.page_input.touched_targets == {0, 5}

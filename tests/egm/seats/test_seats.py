@@ -149,7 +149,7 @@ def test_cash_out_withdraws_the_bets(seats):
     join(first, SPOTS[0])
     first.engine.handle(EventType.CASH_OUT)
     assert first.state is State.PAYING
-    assert table_of(rigs).betting_deadlines_ns == {}
+    assert table_of(rigs).betting_deadline_ns_by_digest == {}
     no_more_bets(rigs)
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
         first.report_print_state(state)

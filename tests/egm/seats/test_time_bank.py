@@ -83,14 +83,14 @@ def test_the_next_player_at_the_position_has_a_full_bank(rooms):
     wait(rooms, SECONDS)
     wait(rooms, BANK_SECONDS)
     digest = find_selected_game_digest(rooms[0].machine)
-    assert room.table_of(rooms).time_bank_left_ns == {(1, digest): 0}
+    assert room.table_of(rooms).time_bank_left_ns_by_key == {(1, digest): 0}
     answer(rooms, "fold")
     room.end(rooms)
     decide_overdue_turns(room.table_of(rooms))
-    assert room.table_of(rooms).time_bank_left_ns == {(1, digest): 0}
+    assert room.table_of(rooms).time_bank_left_ns_by_key == {(1, digest): 0}
     rooms[0].cash_out_ticket()
     decide_overdue_turns(room.table_of(rooms))
-    assert room.table_of(rooms).time_bank_left_ns == {}
+    assert room.table_of(rooms).time_bank_left_ns_by_key == {}
 
 
 @pytest.mark.requirement("S-33")

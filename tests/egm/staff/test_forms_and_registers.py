@@ -133,7 +133,9 @@ def test_a_win_above_the_threshold_is_paid_only_against_an_identity_document(rig
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     (paid,) = register(rig, "handpays")
     assert (rig.state, paid["kind"], paid["amount_cents"]) == (State.IDLE, "jackpot", 150_000)
-    assert find_identity(rig.machine.find_installed(IdentityRegister), paid["identity"]).fields == NAMED
+    assert (
+        find_identity(rig.machine.find_installed(IdentityRegister), paid["identity"]).text_by_field == NAMED
+    )
 
 
 @pytest.mark.requirement("F-16:a")
@@ -181,7 +183,7 @@ def test_payee_is_in_a_separate_register_and_the_journal_has_its_commitment(rig,
         assert not any(text in str(entry) for text in NAMED.values() if text != "passport")
     (paid,) = register(rig, "handpays")
     stored_identity = find_identity(identities, paid["identity"])
-    assert (stored_identity.fields, stored_identity.matches_commitment) == (NAMED, True)
+    assert (stored_identity.text_by_field, stored_identity.matches_commitment) == (NAMED, True)
     assert (
         compute_commitment(stored_identity.salt, stored_identity.subject, {**NAMED, "name": "Another"})
         != stored_identity.commitment
@@ -191,7 +193,7 @@ def test_payee_is_in_a_separate_register_and_the_journal_has_its_commitment(rig,
     assert identities.erase_before(rig.clock.now()) == 0
     assert identities.erase_before(rig.clock.now() + timedelta(seconds=1)) == 1
     erased = find_identity(identities, paid["identity"])
-    assert (erased.fields, erased.salt, erased.matches_commitment) == (None, None, True)
+    assert (erased.text_by_field, erased.salt, erased.matches_commitment) == (None, None, True)
     assert b"Anna" not in (tmp_path / "state" / IDENTITY_FILE_NAME).read_bytes()
 
 
@@ -608,9 +610,9 @@ def test_register_notes_require_every_field_and_a_person(rig, form_id, name, fie
     shown = {key: value for key, value in fields.items() if key != "who"}
     assert {key: line[key] for key in shown} == shown
     if "who" in fields:
-        assert find_identity(rig.machine.find_installed(IdentityRegister), line["identity"]).fields == {
-            "who": "Otto Example"
-        }
+        assert find_identity(
+            rig.machine.find_installed(IdentityRegister), line["identity"]
+        ).text_by_field == {"who": "Otto Example"}
 
 
 @pytest.mark.requirement("Q-02", "Q-04", "Q-05", "Q-06", "F-15", "D-10")

@@ -24,7 +24,8 @@ def open_register(tmp_path):
 def read_identities(tmp_path):
     with open_register(tmp_path) as register:
         return [
-            (record.subject, record.fields, record.matches_commitment) for record in register.iter_records()
+            (record.subject, record.text_by_field, record.matches_commitment)
+            for record in register.iter_records()
         ]
 
 

@@ -12,7 +12,7 @@ from egm.profiles import load_profile
 from egm.staff.desk import ServiceDesk
 from egm.staff.entries import OptionsChanged
 from egm.staff.events import OptionsForm
-from egm.staff.forms import OPTION_FORMS
+from egm.staff.forms import OPTION_FORM_BY_NAME
 from egm.staff.options import AMOUNT_OPTIONS
 from egm.staff.records import OperatorOptions, OptionValues
 from egm.testing.machine import MachineRig, ScriptedGenerator, write_undeclared_entry
@@ -307,7 +307,7 @@ def test_every_option_amount_is_stored_recorded_and_requested_under_one_name():
         name = f"{option}_cents"
         for record in (OperatorOptions, OptionValues, OptionsForm, OptionsChanged):
             assert name in {field.name for field in fields(record)}, f"{record.__name__} has no field {name}"
-        (field,) = OPTION_FORMS[option].fields
+        (field,) = OPTION_FORM_BY_NAME[option].fields
         assert field.name == name
     with pytest.raises(EventError, match="bet_limit_cents is -1, not above zero"):
         Event(EventType.CHANGE_OPTIONS, OptionsForm(option="bet_limit", bet_limit_cents=-1))

@@ -313,7 +313,7 @@ ROWS = (
         choice_is_covered=case(extend_arrangement(deal_pair, _lower_limit)),
     ),
     *rows(
-        "shown in showing outcome: end_game_by_hand",
+        "shown in showing outcome: end_game_with_handpay",
         show_prizes,
         SHOWN,
         is_this_game=case(value="another", then="nothing"),

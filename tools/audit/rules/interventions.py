@@ -194,7 +194,7 @@ RULES: Final = (
         extra_checks=(_CHECK_SLIP_ID,),
     ),
     AuditRule(
-        entry_declaration=entries.INTERVENTION_SEEN,
+        entry_declaration=entries.INTERVENTION_READ,
         stored_before={"intervention": ObjectWithMembers("intervention", id="$intervention_id")},
         record={"id": "$intervention_id"},
         stored_after={"intervention_seen": "$intervention_id"},

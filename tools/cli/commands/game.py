@@ -161,7 +161,7 @@ def _require_drawable(file: str, game: Game) -> None:
 
 def _list_look_remarks(game: Game) -> list[DefinitionRemark]:
     """Return a remark if the game's definition names a look that the screen does not have; else an empty list."""
-    looks = load_theme().looks
+    looks = load_theme().look_by_name
     if game.art.look is None or game.art.look in looks:
         return []
     return [
@@ -261,7 +261,8 @@ def art(sheet: Path | None, *, output_format: OutputFormat) -> None:
     families = read_sound_table().family_by_name
     rows = [("symbol", name, "") for name in sorted(DRAWING_FILE_BY_NAME)]
     rows += [
-        ("look", name, " over ".join(families[name].instrument_names)) for name in sorted(load_theme().looks)
+        ("look", name, " over ".join(families[name].instrument_names))
+        for name in sorted(load_theme().look_by_name)
     ]
     rows += [("sound", name, "") for name in list_family_cues()]
     show(output_format, Table(("kind", "name", "sounds"), rows))

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from egm.screen.text import Texts
-from egm.staff.inventory import InventorySheet, read_technical_sheet
+from egm.staff.inventory import TechnicalSheet, read_technical_sheet
 from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal, open_journal_entries
 from tools.cli.result_file import write_result
 from tools.cli.sheets import LANGUAGE_OPTION, NO_CURRENCY_CODE, build_pdf, format_as_text
@@ -23,7 +23,7 @@ def command() -> None:
 
 
 @contextmanager
-def _open_sheet(state_folder: Path | None, export_file: Path | None) -> Iterator[InventorySheet]:
+def _open_sheet(state_folder: Path | None, export_file: Path | None) -> Iterator[TechnicalSheet]:
     """Yield the technical sheet of a machine. Raises ClickException if its journal has no inventory entry."""
     with open_journal(state_folder, export_file) as view:
         sheet = read_technical_sheet(view)
@@ -105,7 +105,7 @@ def house_(machines: tuple[Path, ...], *, output_format: OutputFormat) -> None:
         raise click.ClickException("\n".join(duplicates))
 
 
-def _format_title(texts: Texts, sheet: InventorySheet) -> str:
+def _format_title(texts: Texts, sheet: TechnicalSheet) -> str:
     """Return the title of a technical sheet."""
     return texts.translate(
         "service.inventory.title",

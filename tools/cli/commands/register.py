@@ -250,13 +250,19 @@ def _compare_records(
     try:
         for record in identities_store.iter_records():
             entry_number = entry_number_by_commitment.pop(record.commitment, None)
-            state = "erased" if record.fields is None else "right" if record.matches_commitment else "altered"
+            state = (
+                "erased"
+                if record.text_by_field is None
+                else "right"
+                if record.matches_commitment
+                else "altered"
+            )
             rows.append(
                 {
                     "entry": entry_number,
                     "time_utc": record.time_utc.isoformat(timespec="seconds"),
                     "subject": record.subject,
-                    "fields": None if record.fields is None else dict(record.fields),
+                    "fields": None if record.text_by_field is None else dict(record.text_by_field),
                     "record": "not committed to" if entry_number is None else state,
                 }
             )

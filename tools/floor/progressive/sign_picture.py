@@ -69,7 +69,7 @@ def _draw_plate(
     """Draw one progressive level: its name, and below it the amount or, if it is unknown, a text."""
     p, (x, y, w, h) = context.painter, rect
     size = "marquee" if h > 320 else "title"
-    head = context.theme.sizes[size] * 1.5
+    head = context.theme.size_by_name[size] * 1.5
     names = dict.fromkeys(
         texts.choose_translation(plate.names, plate.level_id) for texts in texts_of_languages
     )
