@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Literal
 
-from egm.features.tournament.games import find_purse_bet
+from egm.features.tournament.games import find_tournament_bet
 from egm.features.tournament.installed import is_in_tournament
 from egm.features.tournament.view import build_tournament_view, find_last_purse_game
 from egm.kernel.credits import CreditKind
@@ -283,7 +283,7 @@ def _find_highest_bet_cents(machine: PositionMachine) -> int:
 
 def _compute_credit_needed_for_bet_cents(machine: PositionMachine) -> int:
     """Return the credit that the current bet needs for its whole round, in minor units; 0 without a bet."""
-    bet = find_purse_bet(machine) if is_in_tournament(machine) else find_current_bet(machine)
+    bet = find_tournament_bet(machine) if is_in_tournament(machine) else find_current_bet(machine)
     return 0 if bet is None else bet.bet_cents + bet.raise_reserve_cents
 
 

@@ -23,8 +23,8 @@ from egm.staff.page_texts import (
     BACK_ACTION,
     build_code_text,
     build_column_titles,
-    build_local_text,
     build_money_text,
+    build_multilingual_text,
     build_name_list_text,
     build_number_text,
     build_plain_text,
@@ -266,7 +266,7 @@ def _describe_play_state(play: Play) -> str:
 def _find_game_title(machine: PositionMachine, game_reference: GameReference) -> PageText:
     """Return the title of the game of a recalled play, or the game's id if its definition is not available."""
     game = _find_definition(machine, game_reference)
-    return build_plain_text(game_reference.id) if game is None else build_local_text(game.title)
+    return build_plain_text(game_reference.id) if game is None else build_multilingual_text(game.title)
 
 
 def _find_definition(machine: PositionMachine, game_reference: GameReference) -> Game | None:

@@ -45,7 +45,7 @@ from egm.play.stepped_game import (
 from egm.play.time_charge import collect_time_charge
 from egm.progressive import game_levels
 from egm.progressive.bet import find_current_bet
-from egm.progressive.round import ProgressiveRound
+from egm.progressive.level_changes import LevelChanges
 from meters.transaction import JSON
 from paytables import WHEEL_DECISION_KIND, Choice, Outcome, ReplayDrawSource, ReplayError
 from rng import OutOfService, RngError
@@ -230,12 +230,12 @@ def start_game(machine: PositionMachine, _: Event) -> None:
     if shared_round is not None:
         wager = game.rules.combine_seat_wagers(wager, position_rounds.seat_number, shared_round.wagers)
     stepped_game, play_id = SteppedGame(game, wager, bet.table_state), machine.fresh_id("play")
-    progressive_round = game_levels.begin_round(machine, bet, play_id)
+    level_changes = game_levels.start_level_changes(machine, bet, play_id)
     step = play_step(
         machine,
         stepped_game,
         None,
-        progressive_round,
+        level_changes,
         None if shared_round is None else shared_round.find_step(0),
     )
     game_record = GameRecord(
@@ -250,7 +250,7 @@ def start_game(machine: PositionMachine, _: Event) -> None:
         outcome=stepped_game.outcome,
         standing_credits=stepped_game.standing_credits,
         table_state=bet.table_state,
-        levels=progressive_round.levels_played,
+        levels=level_changes.levels_played,
         round_id="" if shared_round is None else shared_round.round_id,
     )
     wager_transfers = machine.build_debit_transfers(bet.bet_cents, "house:wager")
@@ -258,13 +258,13 @@ def start_game(machine: PositionMachine, _: Event) -> None:
         GAME_START,
         game_record,
         entry_id=f"{play_id}.start",
-        transfers=(*wager_transfers, *progressive_round.transfers),
+        transfers=(*wager_transfers, *level_changes.transfers),
         dims=game_record.meter_dimensions,
         state={
             PlayKey.GAME: GamePointer(play_id=play_id),
             **build_definition_change(machine, game),
             **build_shared_state_change(machine, game.rules, game_record),
-            **game_levels.build_step_state(machine, game_record, progressive_round),
+            **game_levels.build_step_state(machine, game_record, level_changes),
             **player_protection.build_session_change(machine, wagered_cents=bet.bet_cents),
         },
     )
@@ -290,7 +290,7 @@ def continue_game(machine: PositionMachine, event: Event) -> None:
         check_invariant(
             shared_round is not None, f"{game_record.play_id}: the steps of its shared round are missing"
         )
-    progressive_round = game_levels.continue_round(machine, game_record)
+    level_changes = game_levels.continue_level_changes(machine, game_record)
     stepped_game = machine.component(GameInProgress).stepped_game
     is_answered_by_table = answer.answering_seat is not None and _has_pending_decision(machine)
     if answer.answering_seat is not None:
@@ -308,7 +308,7 @@ def continue_game(machine: PositionMachine, event: Event) -> None:
         machine,
         stepped_game,
         choice,
-        progressive_round,
+        level_changes,
         None if shared_round is None else shared_round.find_step(step_index),
     )
     game_choice = GameChoice(
@@ -318,12 +318,12 @@ def continue_game(machine: PositionMachine, event: Event) -> None:
         outcome=stepped_game.outcome,
         staked_credits=staked_credits,
         standing_credits=stepped_game.standing_credits,
-        hits=tuple(progressive_round.hits),
+        hits=tuple(level_changes.hits),
         round_id="" if shared_round is None else shared_round.round_id,
         is_table_answer=is_answered_by_table,
     )
     continued_game_record = game_record.with_step(game_choice)
-    transfers = (*stake_transfers, *progressive_round.transfers)
+    transfers = (*stake_transfers, *level_changes.transfers)
     machine.post(
         GAME_CHOICE,
         game_choice,
@@ -332,7 +332,7 @@ def continue_game(machine: PositionMachine, event: Event) -> None:
         dims=game_record.meter_dimensions if transfers else {},
         state={
             **build_shared_state_change(machine, stepped_game.game.rules, continued_game_record),
-            **game_levels.build_step_state(machine, game_record, progressive_round),
+            **game_levels.build_step_state(machine, game_record, level_changes),
             **(
                 player_protection.build_session_change(machine, wagered_cents=staked_cents)
                 if stake_transfers
@@ -373,7 +373,7 @@ def play_step(
     machine: PositionMachine,
     stepped_game: SteppedGame,
     choice: JSON,
-    progressive_round: ProgressiveRound,
+    level_changes: LevelChanges,
     recorded_step: RecordedStep | None,
 ) -> RecordedStep:
     """Perform the next step of the game, and return its record with the numbers drawn.
@@ -392,9 +392,9 @@ def play_step(
             else:
                 _play_recorded_step(stepped_game, recorded_step)
             if choice is None:
-                progressive_round.contribute_and_draw_mysteries(generator_step)
+                level_changes.contribute_and_draw_mysteries(generator_step)
             if stepped_game.outcome is not None:
-                progressive_round.record_outcome_hits(stepped_game.outcome.progressives)
+                level_changes.record_outcome_hits(stepped_game.outcome.progressives)
             return recorded_step
     except RngError as error:
         # the step was interrupted: the game is resumed from the journal

@@ -7,8 +7,8 @@ from typing import Any, Final
 from egm.kernel.service_pages import PageRow, PageText
 from egm.staff.page_texts import (
     build_code_text,
-    build_local_text,
     build_money_text,
+    build_multilingual_text,
     build_number_text,
     build_plain_text,
     build_text,
@@ -178,7 +178,7 @@ def _describe_prize(presentation: Mapping[str, Any], settlement: Settlement) -> 
     name_by_language = name_by_symbol.get(symbol)
     if not isinstance(name_by_language, Mapping):
         return build_plain_text(settlement.name)
-    return build_local_text(
+    return build_multilingual_text(
         {language: f"{count} {_MULTIPLICATION_SIGN} {text}" for language, text in name_by_language.items()}
     )
 
@@ -188,7 +188,7 @@ def _describe_prize_location(presentation: Mapping[str, Any], settlement: Settle
     detail = settlement.detail
     stage = presentation.get("stages", {}).get(detail.get("stage"), {})
     if stage.get("name"):
-        return build_local_text(stage["name"])
+        return build_multilingual_text(stage["name"])
     match detail.get("on"):
         case "line":
             return build_text("service.wager.line", number=int(detail["number"]))
@@ -213,7 +213,7 @@ def _find_item_name(items: Sequence[Mapping[str, Any]], key: str, wanted_value: 
     for item in items:
         item_name = item.get("names", item.get("name"))
         if item.get(key) == wanted_value and isinstance(item_name, Mapping):
-            return build_local_text(item_name)
+            return build_multilingual_text(item_name)
     return build_plain_text(wanted_value)
 
 

@@ -15,10 +15,10 @@ from egm.progressive.events import PAYLOAD_CLASS_BY_EVENT
 from egm.progressive.forms import PROGRESSIVE_FORMS
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
+from egm.progressive.level_changes import LinkProgress
 from egm.progressive.levels_page import MENU_ITEMS
 from egm.progressive.mqtt import create_progressive_link
 from egm.progressive.records import BroadcastWin, ClaimRecord, CommittedPrize, HeldPrize
-from egm.progressive.round import LinkProgress
 from egm.progressive.rules import PROGRESSIVE_RULES
 
 PROGRESSIVE_FEATURE: Final = Feature(

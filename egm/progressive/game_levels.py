@@ -46,10 +46,10 @@ from egm.progressive.entries import (
 from egm.progressive.events import AwardLocked, ProgressiveClaimClosed
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
+from egm.progressive.level_changes import FormerPool, LevelAccess, LevelChanges, LinkProgress
 from egm.progressive.level_views import list_levels_of_bet_in_force, read_displayed_amount, read_own_level
 from egm.progressive.pools import LevelKeeper, ProgressivePool, ProgressivePools
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
-from egm.progressive.round import FormerPool, LevelAccess, LinkProgress, ProgressiveRound
 from egm.staff.desk import find_actor
 from meters import Transfer
 
@@ -118,7 +118,7 @@ def _store_first_link_progress(machine: PositionMachine, pool: ProgressivePool) 
 
 
 # ---------------------------------------------------------------------------------------------- one game
-def begin_round(machine: PositionMachine, bet: AcceptedBet, play_id: str) -> ProgressiveRound:
+def start_level_changes(machine: PositionMachine, bet: AcceptedBet, play_id: str) -> LevelChanges:
     """Return a new collector of changes to progressive levels, for a game that is about to start with ``bet``.
 
     The sums of the machine's own levels that the bet plays for are verified first (A-03). Raises
@@ -128,12 +128,12 @@ def begin_round(machine: PositionMachine, bet: AcceptedBet, play_id: str) -> Pro
         if pool.is_own:
             posting.check_pool_balances(pool.id, _read_level(machine, pool.id), machine.journal.balance_cents)
     pool_by_level = {pool.level_name: pool for pool in bet.progressive_pools}
-    return _build_round(
+    return _build_level_changes(
         machine, LevelsPlayed(), pool_by_level, bet.qualifying_stake_cents_by_level, f"{play_id}.0"
     )
 
 
-def continue_round(machine: PositionMachine, game_record: GameRecord) -> ProgressiveRound:
+def continue_level_changes(machine: PositionMachine, game_record: GameRecord) -> LevelChanges:
     """Return a new collector of changes to progressive levels, for the next step of an open game.
 
     The levels receive no further contribution.
@@ -142,7 +142,7 @@ def continue_round(machine: PositionMachine, game_record: GameRecord) -> Progres
         level_name: _find_pool(machine, game_record.levels, pool_id)
         for level_name, pool_id in game_record.levels.pool_id_by_level.items()
     }
-    return _build_round(
+    return _build_level_changes(
         machine, game_record.levels, pool_by_level, {}, f"{game_record.play_id}.{len(game_record.steps)}"
     )
 
@@ -182,13 +182,13 @@ def _find_shown_cents(machine: PositionMachine, levels_played: LevelsPlayed, poo
     )
 
 
-def _build_round(
+def _build_level_changes(
     machine: PositionMachine,
     levels_played: LevelsPlayed,
     pool_by_level: Mapping[str, ProgressivePool | FormerPool],
     qualifying_stake_cents_by_level: Mapping[str, int],
     step_id: str,
-) -> ProgressiveRound:
+) -> LevelChanges:
     """Return a new collector of the changes that one step of a game makes to its progressive levels.
 
     ``qualifying_stake_cents_by_level`` is the stake that qualifies for each level's increment, in minor units by the
@@ -199,7 +199,7 @@ def _build_round(
         find_link_progress=lambda pool_id: find_link_progress(machine, pool_id),
         find_shown_cents=lambda pool_id: _find_shown_cents(machine, levels_played, pool_id),
     )
-    return ProgressiveRound(
+    return LevelChanges(
         pool_by_level,
         qualifying_stake_cents_by_level,
         level_access,
@@ -240,7 +240,7 @@ def find_link_progress(machine: PositionMachine, pool_id: str) -> LinkProgress:
 
 
 def build_step_state(
-    machine: PositionMachine, game_record: GameRecord, progressive_round: ProgressiveRound
+    machine: PositionMachine, game_record: GameRecord, level_changes: LevelChanges
 ) -> dict[str, object]:
     """Return the state changes to store with a game's step, by storage key.
 
@@ -261,23 +261,23 @@ def build_step_state(
             payment_method=None,
             is_unanswered=False,
         )
-        for claim_id, claimed_hit in progressive_round.hit_by_claim_id.items()
+        for claim_id, claimed_hit in level_changes.hit_by_claim_id.items()
     }
     broadcast_win_by_key = {
-        f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{progressive_round.claim_prefix}.{n}": BroadcastWin(
+        f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{level_changes.claim_prefix}.{n}": BroadcastWin(
             pool_id=pool_id, amount_cents=amount_cents, entry_sequence=machine.journal.sequence + 1
         )
-        for n, (pool_id, amount_cents) in enumerate(progressive_round.broadcast_hits)
+        for n, (pool_id, amount_cents) in enumerate(level_changes.broadcast_hits)
     }
     return {
         **broadcast_win_by_key,
         **{
             f"{ProgressiveKey.OWN_LEVEL}{pool_id}": level.to_json()
-            for pool_id, level in progressive_round.level_by_pool_id.items()
+            for pool_id, level in level_changes.level_by_pool_id.items()
         },
         **{
             f"{ProgressiveKey.LINK_PROGRESS}{pool_id}": progress
-            for pool_id, progress in progressive_round.link_progress_by_pool_id.items()
+            for pool_id, progress in level_changes.link_progress_by_pool_id.items()
         },
         **claim_by_key,
     }

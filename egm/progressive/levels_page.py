@@ -18,8 +18,8 @@ from egm.record_codec import from_json
 from egm.staff.desk import MenuItem
 from egm.staff.page_texts import (
     build_column_titles,
-    build_local_text,
     build_money_text,
+    build_multilingual_text,
     build_number_text,
     build_plain_text,
     build_text,
@@ -88,7 +88,7 @@ def _build_title(machine: PositionMachine, pool_id: str) -> PageText:
     configured_pool = machine.component(ProgressivePools).pool_by_id.get(pool_id)
     if configured_pool is None:
         return build_text("service.levels.given_up", level=pool_id)
-    return build_local_text(
+    return build_multilingual_text(
         {code: f"{name} ({pool_id})" for code, name in configured_pool.definition.names.items()}
     )
 

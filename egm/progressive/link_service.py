@@ -37,6 +37,7 @@ from egm.progressive.entries import (
 )
 from egm.progressive.events import AwardLocked, MysteryPrizeWonReport, ProgressiveClaimClosed
 from egm.progressive.keys import ProgressiveKey
+from egm.progressive.level_changes import LinkProgress
 from egm.progressive.link import (
     ClaimAmountLocked,
     ClaimPaymentRecorded,
@@ -52,7 +53,6 @@ from egm.progressive.link import (
 from egm.progressive.messages import Claim, Contribution, ControllerMessage, PaymentReport
 from egm.progressive.pools import ProgressivePools
 from egm.progressive.records import ClaimRecord
-from egm.progressive.round import LinkProgress
 from egm.record_codec import from_json
 from meters.recall import PLAY_START_KINDS, read_details
 

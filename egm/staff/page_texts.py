@@ -51,7 +51,7 @@ def build_authors_text(authors: Sequence[str]) -> PageText:
     return build_plain_text(", ".join(authors))
 
 
-def build_local_text(names: Mapping[str, str]) -> PageText:
+def build_multilingual_text(names: Mapping[str, str]) -> PageText:
     """Return, for a service page, a text that is not in the catalogue; ``names`` has the text by language."""
     return PageText(kind="local", values=dict(names))
 
@@ -62,7 +62,7 @@ def build_name_list_text(named_items: Iterable[Mapping[str, Any]]) -> PageText:
     for item in named_items:
         for language, name in item["names"].items():
             names[language] = f"{names[language]}, {name}" if language in names else name
-    return build_local_text(names)
+    return build_multilingual_text(names)
 
 
 #: The action that leaves a page.

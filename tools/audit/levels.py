@@ -51,8 +51,8 @@ from egm.progressive.entries import (
     LevelRuling,
 )
 from egm.progressive.level import WHOLE_LEVEL_SHARE, Level, LevelDefectiveError
+from egm.progressive.level_changes import MYSTERY_DRAW_PURPOSE, LinkProgress
 from egm.progressive.records import ClaimRecord, CommittedPrize, ReceivedCommitment
-from egm.progressive.round import MYSTERY_DRAW_PURPOSE, LinkProgress
 from egm.progressive.trigger import MysteryTrigger, TriggerError
 from egm.record_codec import RecordError, from_json
 from meters import Phase, StoredEntry, Transfer

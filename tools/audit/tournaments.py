@@ -171,10 +171,10 @@ class TournamentAudit:
             entries.PRIZE_PAID.kind: (entries.PrizePaid, self._check_prize),
             entries.ROUND_STARTED.kind: (entries.RoundStarted, self._check_round_start),
             entries.ROUND_ENDED.kind: (entries.RoundEnded, self._check_round_end),
-            entries.PURSE_GAME_START.kind: (GameRecord, self._check_game_start),
-            entries.PURSE_GAME_CHOICE.kind: (GameChoice, self._check_game_choice),
-            entries.PURSE_GAME_END.kind: (entries.PurseGameEnd, self._check_game_end),
-            entries.PURSE_GAME_VOID.kind: (entries.PurseGameVoid, self._check_void_game),
+            entries.TOURNAMENT_GAME_START.kind: (GameRecord, self._check_game_start),
+            entries.TOURNAMENT_GAME_CHOICE.kind: (GameChoice, self._check_game_choice),
+            entries.TOURNAMENT_GAME_END.kind: (entries.PurseGameEnd, self._check_game_end),
+            entries.TOURNAMENT_GAME_VOID.kind: (entries.PurseGameVoid, self._check_void_game),
         }
 
     # ------------------------------------------------------------------ rules and entries

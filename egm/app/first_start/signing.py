@@ -39,8 +39,8 @@ from egm.people.wrong_pins import WrongPin, edit_wrong_pins, is_locked_at_termin
 from egm.private_files import replace_private_file
 from egm.staff.page_texts import (
     BACK_ACTION,
-    build_local_text,
     build_money_text,
+    build_multilingual_text,
     build_name_list_text,
     build_plain_text,
     build_text,
@@ -248,7 +248,7 @@ class SignCabinetFileStep(SignedStep):
                 build_text("first.machine.operator_number"),
                 build_plain_text(machine_answers.get("operator_number", "")),
             ),
-            (build_text("first.profile.title"), build_local_text(draft.profile.title)),
+            (build_text("first.profile.title"), build_multilingual_text(draft.profile.title)),
             (build_text("first.house.site"), build_plain_text(machine_answers.get("site", ""))),
             (build_text("first.time_zone.title"), build_plain_text(machine_answers.get("time_zone", ""))),
             (build_text("first.devices.title"), _format_device_kinds(draft)),

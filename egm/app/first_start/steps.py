@@ -26,8 +26,8 @@ from egm.staff.form import FieldError, FieldKind, FormField
 from egm.staff.page_texts import (
     BACK_ACTION,
     build_code_text,
-    build_local_text,
     build_money_text,
+    build_multilingual_text,
     build_plain_text,
     build_text,
 )
@@ -582,7 +582,7 @@ def _build_permitted_roles_text(permission: Permission) -> PageText:
 
 def list_profiles() -> list[tuple[str, PageText]]:
     """Return the jurisdictions that have a profile, with their names as text."""
-    return [(name, build_local_text(load_profile(name).title)) for name in list_profile_ids()]
+    return [(name, build_multilingual_text(load_profile(name).title)) for name in list_profile_ids()]
 
 
 def list_time_zones() -> list[tuple[str, PageText]]:
@@ -596,7 +596,7 @@ def list_time_zones() -> list[tuple[str, PageText]]:
 
 def list_admitted_games(draft: CabinetFileDraft) -> list[tuple[str, PageText]]:
     """Return the games that the jurisdiction admits, with their names as text."""
-    return [(name, build_local_text(game.title)) for name, game in draft.admitted_games.items()]
+    return [(name, build_multilingual_text(game.title)) for name, game in draft.admitted_games.items()]
 
 
 def list_denominations(draft: CabinetFileDraft) -> list[tuple[str, PageText]]:

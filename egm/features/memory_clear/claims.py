@@ -50,8 +50,8 @@ from egm.play.records.game_record import (
 from egm.play.records.games import PUSH_ACCOUNT
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
+from egm.progressive.level_changes import LinkProgress
 from egm.progressive.records import ClaimRecord, HeldPrize
-from egm.progressive.round import LinkProgress
 from egm.record_codec import to_json
 from meters import Transaction, Transfer
 from meters.chart import AccountBook, find_account

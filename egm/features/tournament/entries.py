@@ -245,7 +245,7 @@ ROUND_ENDED: Final = EntryDeclaration(
     written_keys=(PlayKey.TOURNAMENT_ROUND,),
     logs=(Log.ACCESS,),
 )
-PURSE_GAME_START: Final = EntryDeclaration(
+TOURNAMENT_GAME_START: Final = EntryDeclaration(
     kind="tournament.game",
     is_omitted_from_event_log=True,
     record=GameRecord,
@@ -255,14 +255,14 @@ PURSE_GAME_START: Final = EntryDeclaration(
     written_keys=(PlayKey.TOURNAMENT_GAME,),
     optional_keys=(PlayKey.GAME_DEFINITION, PlayKey.TOURNAMENT_ROUND),
 )
-PURSE_GAME_CHOICE: Final = EntryDeclaration(
+TOURNAMENT_GAME_CHOICE: Final = EntryDeclaration(
     kind=TOURNAMENT_GAME_CHOICE_KIND,
     is_omitted_from_event_log=True,
     record=GameChoice,
     description="A further step of a game played with points was taken: a choice, with its stake and draws.",
     permitted_transfers=(PermittedTransfer(_POINTS_ACCOUNTS, "tournament:wager"),),
 )
-PURSE_GAME_END: Final = EntryDeclaration(
+TOURNAMENT_GAME_END: Final = EntryDeclaration(
     kind="tournament.game_end",
     is_omitted_from_event_log=True,
     record=PurseGameEnd,
@@ -272,7 +272,7 @@ PURSE_GAME_END: Final = EntryDeclaration(
     ),
     written_keys=(PlayKey.TOURNAMENT_GAME, PlayKey.TOURNAMENT_ROUND),
 )
-PURSE_GAME_VOID: Final = EntryDeclaration(
+TOURNAMENT_GAME_VOID: Final = EntryDeclaration(
     kind="tournament.game_void",
     is_omitted_from_event_log=True,
     record=PurseGameVoid,

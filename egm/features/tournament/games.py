@@ -11,10 +11,10 @@ from typing import Final
 
 from egm.errors import InvariantError
 from egm.features.tournament.entries import (
-    PURSE_GAME_CHOICE,
-    PURSE_GAME_END,
-    PURSE_GAME_START,
-    PURSE_GAME_VOID,
+    TOURNAMENT_GAME_CHOICE,
+    TOURNAMENT_GAME_END,
+    TOURNAMENT_GAME_START,
+    TOURNAMENT_GAME_VOID,
     PurseGameEnd,
     PurseGameVoid,
 )
@@ -55,7 +55,7 @@ _SHARED_TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
 
 @dataclass(slots=True)
-class PurseBet:
+class TournamentBet:
     """A cache of the last valid bet with tournament points.
 
     ``bet`` was computed from ``selection``, ``game`` and ``table_state``.
@@ -83,7 +83,7 @@ def tournament_has_started(machine: PositionMachine, _: Event) -> bool:
 @refusal_code("bet_is_the_tournaments")
 def selected_bet_is_tournament_wager(machine: PositionMachine, _: Event) -> bool:
     """Return whether the selected bet is the wager that the tournament prescribes, and the game accepts it."""
-    return find_purse_bet(machine) is not None
+    return find_tournament_bet(machine) is not None
 
 
 @refusal_code("bet_is_within_the_tournaments")
@@ -122,7 +122,7 @@ def purse_game_is_closed(machine: PositionMachine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- the bet
-def find_purse_bet(machine: PositionMachine) -> AcceptedBet | None:
+def find_tournament_bet(machine: PositionMachine) -> AcceptedBet | None:
     """Return the bet to be played with tournament points.
 
     None if the selected bet is not the wager that the tournament prescribes, or the game does not accept it.
@@ -130,7 +130,7 @@ def find_purse_bet(machine: PositionMachine) -> AcceptedBet | None:
     tournament_round, selection = find_open_round(machine), machine.selection
     if tournament_round is None or selection.bet_credits != tournament_round.bet_points:
         return None
-    cached_bet, game = machine.component(PurseBet), machine.games.get(selection.game_id)
+    cached_bet, game = machine.component(TournamentBet), machine.games.get(selection.game_id)
     if (
         cached_bet.selection != selection
         or cached_bet.game is not game
@@ -177,7 +177,7 @@ def are_points_used_up(machine: PositionMachine, tournament_round: TournamentRou
 
     They must cover the wager and the stakes that the game may need later.
     """
-    bet = find_purse_bet(machine)
+    bet = find_tournament_bet(machine)
     return read_playable_points(machine) < (
         tournament_round.bet_points if bet is None else _compute_needed_points(bet)
     )
@@ -190,12 +190,14 @@ def start_purse_game(machine: PositionMachine, _: Event) -> None:
     Draw its first step, record the stake and the result in the journal, then show the result.
     """
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
-    bet, tournament_round = find_purse_bet(machine), find_open_round(machine)
+    bet, tournament_round = find_tournament_bet(machine), find_open_round(machine)
     if bet is None or tournament_round is None:
         raise InvariantError("a tournament game was started, but no bet of points is selected")
     game, play_id = bet.game, machine.fresh_id("play")
     stepped_game = SteppedGame(game, bet.wager, bet.table_state)
-    step = play_step(machine, stepped_game, None, game_levels.begin_round(machine, bet, play_id), None)
+    step = play_step(
+        machine, stepped_game, None, game_levels.start_level_changes(machine, bet, play_id), None
+    )
     game_record = GameRecord(
         play_id=play_id,
         game_reference=GameReference(id=game.id, version=game.version, digest=game.digest),
@@ -210,7 +212,7 @@ def start_purse_game(machine: PositionMachine, _: Event) -> None:
         table_state=bet.table_state,
     )
     machine.post(
-        PURSE_GAME_START,
+        TOURNAMENT_GAME_START,
         game_record,
         entry_id=f"{play_id}.start",
         transfers=_list_stake_transfers(machine, bet.wager.credits),
@@ -254,7 +256,9 @@ def continue_purse_game(machine: PositionMachine, event: Event) -> None:
     choice, game_record = event.read_payload(ChoiceRequest).choice, require_open_game(machine)
     stepped_game = machine.component(GameInProgress).stepped_game
     staked_credits = stepped_game.decision.get_added_credits(choice)
-    step = play_step(machine, stepped_game, choice, game_levels.continue_round(machine, game_record), None)
+    step = play_step(
+        machine, stepped_game, choice, game_levels.continue_level_changes(machine, game_record), None
+    )
     game_choice = GameChoice(
         play_id=game_record.play_id,
         choice=choice,
@@ -264,7 +268,7 @@ def continue_purse_game(machine: PositionMachine, event: Event) -> None:
         standing_credits=stepped_game.standing_credits,
     )
     machine.post(
-        PURSE_GAME_CHOICE,
+        TOURNAMENT_GAME_CHOICE,
         game_choice,
         entry_id=f"{game_record.play_id}.choice-{len(game_record.steps)}",
         transfers=_list_stake_transfers(machine, staked_credits),
@@ -296,7 +300,7 @@ def end_purse_game(machine: PositionMachine, _: Event) -> None:
         last_game=LastGame(play_id=game_record.play_id, win_cents=game_record.returned_cents),
     )
     machine.post(
-        PURSE_GAME_END,
+        TOURNAMENT_GAME_END,
         PurseGameEnd(play_id=game_record.play_id, won_points=won_points, push_points=push_points),
         entry_id=f"{game_record.play_id}.end",
         transfers=tuple(
@@ -330,7 +334,7 @@ def _void_purse_game(
     """
     refund = Transfer("tournament:push", name_points_account(machine.position.number), refund_points)
     machine.post(
-        PURSE_GAME_VOID,
+        TOURNAMENT_GAME_VOID,
         PurseGameVoid(
             play_id=game_record.play_id, refund_points=refund_points, **build_ruling_details(machine, event)
         ),

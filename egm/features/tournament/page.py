@@ -23,8 +23,8 @@ from egm.staff.desk import MenuPage, PageResult, build_refusal
 from egm.staff.page_texts import (
     BACK_ACTION,
     build_column_titles,
-    build_local_text,
     build_money_text,
+    build_multilingual_text,
     build_number_text,
     build_plain_text,
     build_text,
@@ -120,7 +120,7 @@ def _iter_rows(machine: PositionMachine) -> Iterator[tuple[str | PageText, PageT
     rules = read_installed_rules(machine)
     if installed_rules is None or rules is None:
         return
-    yield "tournament.name", build_local_text({"en": rules.name.en, "fr": rules.name.fr})
+    yield "tournament.name", build_multilingual_text({"en": rules.name.en, "fr": rules.name.fr})
     yield "tournament.installed", build_plain_text(installed_rules.digest[:16])
     yield "tournament.starts", build_plain_text(f"{rules.starts_at:%Y-%m-%d %H:%M}")
     yield "tournament.fee", build_money_text(rules.entries.fee_cents)

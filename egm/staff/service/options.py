@@ -13,8 +13,8 @@ from egm.staff.options import AMOUNT_OPTIONS
 from egm.staff.page_texts import (
     BACK_ACTION,
     build_column_titles,
-    build_local_text,
     build_money_text,
+    build_multilingual_text,
     build_plain_text,
     build_text,
     build_two_column_table,
@@ -39,7 +39,7 @@ class OptionListPage(MenuPage):
             rows.append(
                 PageRow(
                     cells=(
-                        build_local_text(machine.component(InstalledGames).game_by_id[game_id].title),
+                        build_multilingual_text(machine.component(InstalledGames).game_by_id[game_id].title),
                         build_plain_text(game_id),
                         build_text("service.test.on" if offered_cents else "service.test.off"),
                         # for a game that is switched off: the denominations that it could have
@@ -115,7 +115,7 @@ class GameOptionsPage(MenuPage):
         )
         return ServicePage(
             id="",
-            title=build_local_text(machine.component(InstalledGames).game_by_id[self.game_id].title),
+            title=build_multilingual_text(machine.component(InstalledGames).game_by_id[self.game_id].title),
             tables=(build_two_column_table(rows, build_text("service.column.denominations")),),
             actions=(
                 BACK_ACTION,

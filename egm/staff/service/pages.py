@@ -24,10 +24,10 @@ from egm.staff.page_texts import (
     build_authors_text,
     build_code_text,
     build_column_titles,
-    build_local_text,
     build_meter_name_text,
     build_meter_value_text,
     build_money_text,
+    build_multilingual_text,
     build_name_list_text,
     build_number_text,
     build_plain_text,
@@ -136,7 +136,7 @@ class MetersPage(MenuPage):
         return (
             build_plain_text(dimension_value)
             if installed_game is None
-            else build_local_text(installed_game.title)
+            else build_multilingual_text(installed_game.title)
         )
 
 

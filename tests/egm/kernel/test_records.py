@@ -26,7 +26,7 @@ from egm.progressive import records as progressive
 from egm.progressive.events import AwardLocked
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.progressive.round import LinkProgress
+from egm.progressive.level_changes import LinkProgress
 from egm.record_codec import RecordError, from_json, inline_record, omit_if_default, to_json
 from egm.testing.machine import write_undeclared_entry
 from egm.tickets.audit import LedgerAnchor

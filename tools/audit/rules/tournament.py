@@ -222,7 +222,7 @@ RULES: Final = (
         extra_checks=(_CHECK_BETWEEN_GAMES,),
     ),
     AuditRule(
-        entry_declaration=entries.PURSE_GAME_START,
+        entry_declaration=entries.TOURNAMENT_GAME_START,
         allowed_machine_states=single_state(State.TOURNAMENT),
         id="{play}.start",
         stored_before={"purse_game": None, **_IN_TOURNAMENT_PATTERN},
@@ -239,7 +239,7 @@ RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=entries.PURSE_GAME_CHOICE,
+        entry_declaration=entries.TOURNAMENT_GAME_CHOICE,
         allowed_machine_states=single_state(State.PLAYING),
         id="{play}.choice-{n:n}",
         stored_before=_OPEN_GAME_PATTERN,
@@ -247,7 +247,7 @@ RULES: Final = (
         expected_transfers=DerivedValue(_derive_stake),
     ),
     AuditRule(
-        entry_declaration=entries.PURSE_GAME_END,
+        entry_declaration=entries.TOURNAMENT_GAME_END,
         allowed_machine_states=STATES_SHOWING_OUTCOME,
         id="{play}.end",
         stored_before=_OPEN_GAME_PATTERN,
@@ -256,7 +256,7 @@ RULES: Final = (
         expected_transfers=DerivedValue(_derive_winnings),
     ),
     AuditRule(
-        entry_declaration=entries.PURSE_GAME_VOID,
+        entry_declaration=entries.TOURNAMENT_GAME_VOID,
         allowed_machine_states=STATES_FOR_RULINGS,
         id="{play}.void",
         stored_before=_OPEN_GAME_PATTERN,

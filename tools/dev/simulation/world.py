@@ -31,7 +31,7 @@ from egm.people.pins import PinDigest
 from egm.profiles import load_profile
 from egm.progressive.link_service import ProgressiveLinkService
 from egm.progressive.mqtt import create_progressive_link
-from egm.staff.page_texts import build_local_text, build_plain_text
+from egm.staff.page_texts import build_multilingual_text, build_plain_text
 from egm.testing.cable import LossyCable
 from egm.testing.forgetful import ForgetfulStorage, SimulatedMedium
 from egm.testing.jumping_loop import SIMULATION_START_TIME, LoopClock
@@ -352,7 +352,7 @@ class SimulatedWorld:
     @property
     def first_start_choices(self) -> tuple[PageText, ...]:
         """Return what to choose from the lists of a first start: the jurisdiction and its time zone."""
-        return (build_local_text(load_profile(self.setup.jurisdiction).title), build_plain_text("UTC"))
+        return (build_multilingual_text(load_profile(self.setup.jurisdiction).title), build_plain_text("UTC"))
 
     @property
     def first_start_answers(self) -> Mapping[str, str]:

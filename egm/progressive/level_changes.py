@@ -92,7 +92,7 @@ class FormerPool:
 
 
 @dataclass(slots=True)
-class ProgressiveRound:
+class LevelChanges:
     """The changes that one step of a game makes to its progressive levels, until they are recorded."""
 
     pool_by_level: Mapping[str, ProgressivePool | FormerPool]
