@@ -11,7 +11,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: The format of saved states, and the digest of the classes in the state of the journal below.
-FORMAT, LAYOUT = "open-egm verified point 24", "5e0b5edd6264eb08"
+FORMAT, LAYOUT = "open-egm verified point 25", "1d9279d800b5ec6d"
 
 
 def list_attributes(thing):

@@ -12,9 +12,9 @@ from egm.people import Permission
 from egm.play.definitions import build_stored_game
 from egm.play.keys import PlayKey
 from paytables import PaytableError
-from tools.audit.rules.parts import check_signed_in_to_menu
 from tools.audit.rules.pattern import CheckContext, PatternMismatch
 from tools.audit.rules.rule import AuditRule
+from tools.audit.rules.shared_checks import check_signed_in_to_menu
 
 #: The largest number of last rounds of a table, which are announced
 #: (Monaco arts. 5.1, 8.4, 9, 13.4; the French casino hold'em).
@@ -33,8 +33,8 @@ def check_table_is_open(context: CheckContext) -> None:
     record = context.record
     if type(announced_closing) is not str or "bets" not in record.get("wager", {}).get("options", {}):
         return
-    last_rounds_time = datetime.fromisoformat(announced_closing)
-    if context.entry.time_utc < last_rounds_time:
+    closing_time = datetime.fromisoformat(announced_closing)
+    if context.entry.time_utc < closing_time:
         return
     digest = record["game"]["digest"]
     if not _is_table_game(context, digest):
