@@ -157,7 +157,7 @@ class ExportReader:
         """Yield each exported entry; then set :attr:`footer_error`.
 
         Raises :class:`JournalDamaged`, naming the line, for a line that is not an entry or does not follow the
-        entry before it. The first entry must follow entry ``header.previous_sequence``.
+        entry before it. The first entry must follow entry ``header.after_sequence``.
         """
         sequence = self.header.after_sequence
         head_hex = "" if self.header.after_sequence else GENESIS_HASH

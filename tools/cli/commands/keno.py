@@ -160,9 +160,11 @@ def odds(
     figures, return_verdict = _build_figure_data(bet), None
     if game_count is not None:
         tally, return_verdict = _simulate_ticket(game, bet, game_count)
-        hit_frequency_low, hit_frequency_high = compute_win_interval(tally.hits, tally.games)
+        hit_frequency_low, hit_frequency_high = compute_win_interval(
+            tally.winning_game_count, tally.game_count
+        )
         figures["played"] = {
-            "games": tally.games,
+            "games": tally.game_count,
             "return": return_verdict.rtp,
             "return_interval": [return_verdict.interval_low, return_verdict.interval_high],
             "hit_interval": [hit_frequency_low, hit_frequency_high],
@@ -178,7 +180,7 @@ def odds(
         amounts_and_counts = amounts_and_counts[:PRINTED_AMOUNTS_MAX]
     if return_verdict is not None:
         lines_after_table.append(
-            f"Played {return_verdict.games:,} times: returns {return_verdict.rtp:.4%} "
+            f"Played {return_verdict.game_count:,} times: returns {return_verdict.rtp:.4%} "
             f"(99.9 %: {return_verdict.interval_low:.4%} to {return_verdict.interval_high:.4%}); "
             f"wins in {hit_frequency_low:.4%} to {hit_frequency_high:.4%} of tickets."
         )
