@@ -189,7 +189,7 @@ def test_the_controller_survives_a_restart_of_postgresql(postgres, tmp_path, mon
         host="127.0.0.1", port=9, **{name: tmp_path / file for name, file in files.items()}
     )
     monkeypatch.setattr(progressive, "_STAND_BY_RETRY_SECONDS", 0.01)
-    monkeypatch.setattr("tools.floor.progressive.serve._TERM_CHECK_SECONDS", 0.01)
+    monkeypatch.setattr("tools.floor.progressive.serve._TERM_RENEWAL_SECONDS", 0.01)
     lines = []
 
     async def run():
