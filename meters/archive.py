@@ -286,7 +286,7 @@ class Archive:
         """Return the entries in a block of a segment, from the first copy in which this block is intact."""
         return self._read_intact_copy(copies, lambda copy: copy.read_block_entries(block_index))
 
-    def walk(
+    def iter_entries_between(
         self, kinds: Sequence[str], after_sequence: int, before_sequence: int | None, *, newest_first: bool
     ) -> Iterator[StoredEntry]:
         """Yield the archived entries of these kinds (all if empty) between two numbers, both excluded.

@@ -73,7 +73,7 @@ class Archivist:
         last_archived_sequence = 0 if archive_end is None else archive_end.last_sequence
         if journal_last_sequence - last_archived_sequence < segment_entries_min + retained_entry_count:
             return None
-        checkpoints = self._source.walk(
+        checkpoints = self._source.iter_entries_between(
             (checkpoint.CHECKPOINT_KIND,),
             last_archived_sequence + segment_entries_min - 1,
             None,

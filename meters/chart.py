@@ -1,7 +1,7 @@
 """The chart of accounts: every source and sink of value, its book, and its role in the self-audit.
 
 There are seven books, and value never flows between them. LIVE is the money of player and operator. STOCK is
-the physical location of coins and bills. POOL is the amount that progressive pools owe. PRIZES are merchandise
+the physical location of coins and bills. POOL is the money in progressive levels. PRIZES are merchandise
 prizes at their stated value, and TOURNAMENT is points: neither is money. FEES are the entry fees that
 participants of a tournament pay to an attendant, and the prizes that staff hand over: money that never enters
 the machine. KENO is the money of a venue's Keno office, which has its own journal. Each book sums to zero,
@@ -25,7 +25,7 @@ class AccountBook(StrEnum):
     STOCK = "stock"
     """Where coins and bills are."""
     POOL = "pool"
-    """Amounts that progressive levels owe."""
+    """The money in progressive levels."""
     PRIZES = "prizes"
     """Merchandise prizes at their stated value."""
     TOURNAMENT = "tournament"
@@ -246,10 +246,10 @@ _ACCOUNT_PATTERNS: Final = tuple((compile_account_pattern(a.pattern), a) for a i
 @lru_cache(maxsize=4096)
 def find_account(name: str) -> Account:
     """Return the chart's account whose pattern matches the name. Raises :class:`UnknownAccount` if none does."""
-    for pattern, line in _ACCOUNT_PATTERNS:
+    for pattern, account in _ACCOUNT_PATTERNS:
         match = pattern.fullmatch(name)
         if match and match.groupdict().get("kind", CREDIT_KINDS[0]) in CREDIT_KINDS:
-            return line
+            return account
     raise UnknownAccount(f"account {name!r} is not in the chart of accounts (meters/chart.py)")
 
 
@@ -274,6 +274,6 @@ def check_flow(source: str, target: str) -> None:
 
 @lru_cache(maxsize=4096)
 def parse_account_variables(name: str) -> dict[str, str]:
-    """Return the variable words of an account name, such as the position, by the words' names in its pattern."""
+    """Return the words of an account name that stand for ``<...>`` in its pattern, such as the position, by name."""
     match = compile_account_pattern(find_account(name).pattern).fullmatch(name)
     return match.groupdict() if match else {}

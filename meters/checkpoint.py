@@ -22,7 +22,7 @@ CHECKPOINT_KIND: Final = "checkpoint"
 #: Kind of a journal's first entry.
 GENESIS_KIND: Final = "machine.genesis"
 #: Prefix of the signed bytes, so that the signature fits no other kind of document.
-_SIGNATURE_PURPOSE: Final = b"open-egm checkpoint\0"
+_SIGNATURE_PREFIX: Final = b"open-egm checkpoint\0"
 
 
 def encode_ledger(ledger: Ledger) -> dict[str, Any]:
@@ -37,15 +37,17 @@ def encode_ledger(ledger: Ledger) -> dict[str, Any]:
                 r.sequence,
                 [[t.source, t.target, t.amount_cents, dict(t.dims)] for t in r.transfers],
             ]
-            for r in ledger.pending.values()
+            for r in ledger.pending_reservations.values()
         ],
         "flows": [
-            [source, target, dict(key), flow.amount_cents, flow.transfer_count]
-            for (source, target, key), flow in sorted(ledger.flows.items(), key=_build_flow_sort_key)
+            [source, target, dict(dimensions_key), flow.amount_cents, flow.transfer_count]
+            for (source, target, dimensions_key), flow in sorted(
+                ledger.flows.items(), key=_build_flow_sort_key
+            )
         ],
         "counts": [
-            [name, dict(key), times]
-            for (name, key), times in sorted(ledger.counts.items(), key=_build_count_sort_key)
+            [name, dict(dimensions_key), count]
+            for (name, dimensions_key), count in sorted(ledger.counts.items(), key=_build_count_sort_key)
         ],
         "marks": ledger.counts_at_marks,
         "state": ledger.state,
@@ -54,27 +56,30 @@ def encode_ledger(ledger: Ledger) -> dict[str, Any]:
 
 def _build_flow_sort_key(item: tuple[tuple[str, str, DimensionsKey], FlowSum]) -> tuple[str, str, str]:
     """Return the sort key of a meter cell in a saved ledger: source account, target account and dimensions."""
-    (source, target, key), _ = item
-    return source, target, str(key)
+    (source, target, dimensions_key), _ = item
+    return source, target, str(dimensions_key)
 
 
 def _build_count_sort_key(item: tuple[tuple[str, DimensionsKey], int]) -> tuple[str, str]:
     """Return the sort key of an occurrence count in a saved ledger: name and dimensions."""
-    (name, key), _ = item
-    return name, str(key)
+    (name, dimensions_key), _ = item
+    return name, str(dimensions_key)
 
 
 def decode_ledger(saved_ledger: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
-    """Return the ledger that :func:`encode_ledger` saved in a checkpoint; its last entry has this number and hash.
+    """Return the ledger that :func:`encode_ledger` saved in a checkpoint.
 
-    Raises :class:`UnknownAccount` if it has an account that is not in the chart.
+    ``sequence`` and ``head_hex`` are the number and hash of the checkpoint's own entry. Raises
+    :class:`UnknownAccount` if the saved ledger has an account that is not in the chart.
     """
     ledger = Ledger(sequence=sequence, head_hex=head_hex)
     ledger.outflows_cents = Counter(saved_ledger["given"])
     ledger.inflows_cents = Counter(saved_ledger["taken"])
     for entry_id, kind, sequence_of_reservation, transfers in saved_ledger["pending"]:
         decoded_transfers = tuple(Transfer(*t) for t in transfers)
-        ledger.pending[entry_id] = Reservation(entry_id, kind, sequence_of_reservation, decoded_transfers)
+        ledger.pending_reservations[entry_id] = Reservation(
+            entry_id, kind, sequence_of_reservation, decoded_transfers
+        )
         for transfer in decoded_transfers:
             ledger.reserved_cents[transfer.source] += transfer.amount_cents
     for source, target, dims, amount_cents, times in saved_ledger["flows"]:
@@ -95,7 +100,7 @@ def compute_ledger_digest(saved_ledger: Mapping[str, object]) -> str:
 
 def _build_signed_message(sequence: int, previous_hex: str, ledger_sha256: str) -> bytes:
     """Return the bytes that a checkpoint's signature covers."""
-    return _SIGNATURE_PURPOSE + encode_canonical_json([sequence, previous_hex, ledger_sha256])
+    return _SIGNATURE_PREFIX + encode_canonical_json([sequence, previous_hex, ledger_sha256])
 
 
 def build_checkpoint(ledger: Ledger, key: MachineKey) -> Transaction:

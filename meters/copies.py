@@ -98,13 +98,13 @@ class JournalCopies:
         key: MachineKey,
         *,
         journal_exists: bool = False,
-        refill: bool = False,
+        must_refill_second: bool = False,
     ) -> None:
         """Open, check and if necessary repair both copies of the journal in ``location``.
 
         If ``journal_exists``, a journal was started here, so no new one is created if none is found. If
-        ``refill``, the second medium is new and is filled from the first. Raises :class:`JournalDamaged` if the
-        copies cannot be repaired, :class:`JournalUnwritable` if a medium refuses access.
+        ``must_refill_second``, the second medium is new and is filled from the first. Raises
+        :class:`JournalDamaged` if the copies cannot be repaired, :class:`JournalUnwritable` if a medium refuses access.
         """
         self.findings: list[MemoryFinding] = []
         self._location = location
@@ -121,7 +121,7 @@ class JournalCopies:
             if self.log is None:
                 self._open_first_copy_only()
             else:
-                if refill:
+                if must_refill_second:
                     self.log.rename_as_evidence(1)
                 self._open(self.log)
             self._check_and_renew_heads()
@@ -133,8 +133,8 @@ class JournalCopies:
         """Close all files of both copies.
 
         SQLite would move its write-ahead log (WAL) into the database file when the last connection closes. This
-        method moves it first, so that the page sums are recorded. If a failing medium prevents that, the next
-        start finds pages that differ from their sums and repairs them from the journal's log.
+        method moves it first, so that the page checksums are recorded. If a failing medium prevents that,
+        the next start finds pages that differ from their checksums and repairs them from the journal's log.
         """
         if self.log is not None:
             self.log.close()
@@ -163,13 +163,13 @@ class JournalCopies:
         location = self._location
         scan = log.scan()
         damage = self._open_database_or_return_error()
-        is_absent = not location.storage.exists(location.state_folder / DATABASE_FILE_NAME)
-        is_empty = is_absent or (not damage and self.database.read_head()[0] == 0)
+        is_database_missing = not location.storage.exists(location.state_folder / DATABASE_FILE_NAME)
+        is_database_empty = is_database_missing or (not damage and self.database.read_head()[0] == 0)
         acknowledged_sequence = max(
             reading.last_sequence_lower_bound for reading in self._read_heads().values()
         )
-        if not self._journal_exists and not scan.sequence and is_empty and not acknowledged_sequence:
-            self._create_empty_copies(log, scan, is_database_absent=is_absent)
+        if not self._journal_exists and not scan.sequence and is_database_empty and not acknowledged_sequence:
+            self._create_empty_copies(log, scan, is_database_missing=is_database_missing)
         elif damage and scan.damage and self._remove_unacknowledged_record(log, scan):
             self.findings.append(
                 MemoryFinding(
@@ -226,14 +226,14 @@ class JournalCopies:
             return str(error)
         return ""
 
-    def _create_empty_copies(self, log: LogCopy, scan: LogScan, *, is_database_absent: bool) -> None:
+    def _create_empty_copies(self, log: LogCopy, scan: LogScan, *, is_database_missing: bool) -> None:
         """Make both copies of the journal empty and usable, because no entry was ever acknowledged here.
 
-        If ``is_database_absent``, there is no database file yet, and one is created. A damaged log is renamed as
+        If ``is_database_missing``, there is no database file yet, and one is created. A damaged log is renamed as
         evidence.
         """
         location = self._location
-        if is_database_absent:
+        if is_database_missing:
             WritableDatabase.create_with_entries(location.storage, location.state_folder, self._key, ())
             self._database = WritableDatabase.open_verified(
                 location.storage, location.state_folder, self._key
@@ -264,11 +264,14 @@ class JournalCopies:
         Archived entries are removed from the first copy (the database) before they are removed from the log. An
         intact log therefore never begins later than the first copy.
         """
-        base, _ = self.database.read_head_before_first()
-        log_base, _ = log.head_before_first
-        if scan.damage or log_base <= base <= scan.sequence:
+        sequence_before_first, _ = self.database.read_head_before_first()
+        log_sequence_before_first, _ = log.head_before_first
+        if scan.damage or log_sequence_before_first <= sequence_before_first <= scan.sequence:
             return scan
-        reason = f"it has entries {log_base + 1} to {scan.sequence}, but must have all after {base}"
+        reason = (
+            f"it has entries {log_sequence_before_first + 1} to {scan.sequence},"
+            f" but must have all after {sequence_before_first}"
+        )
         return replace(scan, damage=reason, damaged_segment_start=1)
 
     def _rebuild_log(self, log: LogCopy, scan: LogScan) -> LogScan:
@@ -277,29 +280,31 @@ class JournalCopies:
         Then verify the log and return the new scan.
         """
         last_sequence, _ = self.database.read_head()
-        base_sequence, base_hash = self.database.read_head_before_first()
+        sequence_before_first, hash_before_first = self.database.read_head_before_first()
         # Entries that the first copy no longer has are archived, so the log may begin where the copy does.
         damaged_segment_start = (
-            scan.damaged_segment_start if scan.damaged_segment_start > base_sequence else 1
+            scan.damaged_segment_start if scan.damaged_segment_start > sequence_before_first else 1
         )
-        last_intact = max(scan.damaged_segment_start - 1, base_sequence)
-        if scan.sequence > last_sequence or last_intact > last_sequence:
+        last_intact_sequence = max(scan.damaged_segment_start - 1, sequence_before_first)
+        if scan.sequence > last_sequence or last_intact_sequence > last_sequence:
             raise JournalDamaged(
                 "both copies",
                 f"the first ends at entry {last_sequence}, and the second is damaged: {scan.damage}",
             )
         log.rename_as_evidence(damaged_segment_start)
         scan_before = log.scan()
-        if not log.list_segment_starts() and base_sequence:
-            log.begin_after(base_sequence, base_hash)
-            scan_before = LogScan(base_sequence, base_hash)
+        if not log.list_segment_starts() and sequence_before_first:
+            log.begin_after(sequence_before_first, hash_before_first)
+            scan_before = LogScan(sequence_before_first, hash_before_first)
         if (
             scan_before.damage
-            or scan_before.sequence != last_intact
-            or scan_before.head_hex != self.database.read_hash(last_intact)
+            or scan_before.sequence != last_intact_sequence
+            or scan_before.head_hex != self.database.read_hash(last_intact_sequence)
         ):
-            raise JournalDamaged("both copies", f"they disagree at entry {last_intact}; {scan.damage}")
-        _append_all(log, self._iter_entries_checking_macs(self.database.iter_entries(last_intact)))
+            raise JournalDamaged(
+                "both copies", f"they disagree at entry {last_intact_sequence}; {scan.damage}"
+            )
+        _append_all(log, self._iter_entries_checking_macs(self.database.iter_entries(last_intact_sequence)))
         scan_after = log.scan()
         if scan_after.damage or scan_after.sequence != last_sequence:
             raise JournalDamaged(
@@ -314,28 +319,37 @@ class JournalCopies:
         Raises :class:`JournalDamaged` if the copies differ in an entry that both have.
         """
         last_sequence, head_hex = self.database.read_head()
-        last_common = min(last_sequence, scan.sequence)
-        database_hash = head_hex if last_common == last_sequence else self.database.read_hash(last_common)
-        log_hash = scan.head_hex if last_common == scan.sequence else log.read_hash(last_common)
+        last_common_sequence = min(last_sequence, scan.sequence)
+        database_hash = (
+            head_hex
+            if last_common_sequence == last_sequence
+            else self.database.read_hash(last_common_sequence)
+        )
+        log_hash = (
+            scan.head_hex if last_common_sequence == scan.sequence else log.read_hash(last_common_sequence)
+        )
         if database_hash != log_hash:
             raise JournalDamaged(
                 "both copies",
-                f"they differ at entry {last_common}: the first has the hash {database_hash}, the second {log_hash}",
+                f"they differ at entry {last_common_sequence}: the first has the hash {database_hash},"
+                f" the second {log_hash}",
             )
-        missing_entries = max(last_sequence, scan.sequence) - last_common
-        if not missing_entries:
+        missing_entry_count = max(last_sequence, scan.sequence) - last_common_sequence
+        if not missing_entry_count:
             return
         if last_sequence < scan.sequence:
             self.database.append_entries(self._iter_entries_checking_macs(log.iter_entries(last_sequence)))
         else:
-            _append_all(log, self._iter_entries_checking_macs(self.database.iter_entries(last_common)))
+            _append_all(
+                log, self._iter_entries_checking_macs(self.database.iter_entries(last_common_sequence))
+            )
         copy_name = FIRST_COPY_NAME if last_sequence < scan.sequence else SECOND_COPY_NAME
-        kind = MemoryFindingKind.LAST_ENTRY_COPIED if missing_entries == 1 else MemoryFindingKind.REPAIRED
+        kind = MemoryFindingKind.LAST_ENTRY_COPIED if missing_entry_count == 1 else MemoryFindingKind.REPAIRED
         self.findings.append(
             MemoryFinding(
                 kind,
                 copy_name,
-                f"{missing_entries} entries after {last_common} were in the other copy only",
+                f"{missing_entry_count} entries after {last_common_sequence} were in the other copy only",
             )
         )
 
@@ -346,9 +360,9 @@ class JournalCopies:
 
         Raises :class:`JournalDamaged` at the first entry without this machine's valid MAC.
         """
-        for item in authenticated_entries:
-            check_mac(item, self._key)
-            yield item
+        for authenticated_entry in authenticated_entries:
+            check_mac(authenticated_entry, self._key)
+            yield authenticated_entry
 
     def _read_heads(self) -> dict[Path, JournalHeadReading]:
         """Return the content of the file of the journal head on each medium, by the medium's folder."""
@@ -382,9 +396,12 @@ class JournalCopies:
                 f"they end at entry {sequence}, but entry {acknowledged_sequence} was acknowledged:"
                 " entries are missing",
             )
-        base, _ = self.database.read_head_before_first()
+        sequence_before_first, _ = self.database.read_head_before_first()
         for head in heads:
-            if head.sequence >= base and self.database.read_hash(head.sequence) != head.hash_hex:
+            if (
+                head.sequence >= sequence_before_first
+                and self.database.read_hash(head.sequence) != head.hash_hex
+            ):
                 raise JournalDamaged(
                     "both copies", f"entry {head.sequence} differs from the acknowledged one"
                 )
@@ -453,8 +470,8 @@ class JournalCopies:
 
 def _append_all(log: LogCopy, authenticated_entries: Iterable[AuthenticatedEntry]) -> None:
     """Append ``authenticated_entries`` to the journal's log and make them durable."""
-    for item in authenticated_entries:
-        log.write(item)
+    for authenticated_entry in authenticated_entries:
+        log.write(authenticated_entry)
     log.sync()
 
 

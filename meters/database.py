@@ -57,9 +57,9 @@ _SELECT_ENTRIES_SQL: Final = "SELECT sequence, hash, body, id, kind, ref FROM en
 #: Largest batch of rows read at a time.
 _ROWS_PER_READ_BATCH: Final = 1000
 #: Most archived entries that are removed at a time.
-_ROWS_DROPPED_AT_ONCE: Final = 64
+_ENTRIES_REMOVED_AT_ONCE_MAX: Final = 64
 #: Number of new entries between two removals of a batch of archived entries from the database.
-_ENTRIES_BETWEEN_DROPS: Final = 16
+_ENTRIES_BETWEEN_REMOVALS: Final = 16
 #: SQL statement that inserts an entry.
 _INSERT_ENTRY_SQL: Final = (
     "INSERT INTO entries (sequence, id, kind, ref, hash, seal, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -133,10 +133,10 @@ class DatabaseReader:
             return self._database.execute(sql, parameters)
         except MediumError as error:
             text = str(error)
-            if any(sign in text for sign in _DAMAGE_TEXTS):
+            if any(damage_text in text for damage_text in _DAMAGE_TEXTS):
                 raise JournalDamaged(str(self._path), text) from error
-            kind = MediumFull if _DISK_FULL_TEXT in text else JournalUnwritable
-            raise kind(f"{self._path}: {text}") from error
+            error_class = MediumFull if _DISK_FULL_TEXT in text else JournalUnwritable
+            raise error_class(f"{self._path}: {text}") from error
 
     def close(self) -> None:
         """Close the database file."""
@@ -176,9 +176,9 @@ class DatabaseReader:
             return GENESIS_HASH
         row = self.run_sql("SELECT hash FROM entries WHERE sequence = ?", (sequence,)).fetchone()
         if row is None:
-            base, base_hex = self.read_head_before_first()
-            if sequence == base:
-                return base_hex
+            sequence_before_first, hash_before_first = self.read_head_before_first()
+            if sequence == sequence_before_first:
+                return hash_before_first
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is missing")
         return _to_hex(row[0])
 
@@ -208,17 +208,17 @@ class DatabaseReader:
 
     def list_kinds(self) -> list[str]:
         """Return every kind of entry in the database, sorted (one index step per kind)."""
-        kind_names: list[str] = []
+        kinds: list[str] = []
         while True:
-            last_kind = kind_names[-1] if kind_names else ""
+            last_kind = kinds[-1] if kinds else ""
             row = self.run_sql(
                 "SELECT kind FROM entries WHERE kind > ? ORDER BY kind LIMIT 1", (last_kind,)
             ).fetchone()
             if row is None:
-                return kind_names
-            kind_names.append(row[0])
+                return kinds
+            kinds.append(row[0])
 
-    def walk(
+    def iter_entries_between(
         self,
         kinds: Sequence[str],
         after_sequence: int,
@@ -234,39 +234,37 @@ class DatabaseReader:
         this can only happen when reading oldest first.
         """
         bounds = after_sequence, _SEQUENCE_MAX if before_sequence is None else before_sequence
-        sources = [
-            self._iter_row_batches(kind, bounds, newest_first=newest_first) for kind in kinds or (None,)
-        ]
+        sources = [self._iter_rows(kind, bounds, newest_first=newest_first) for kind in kinds or (None,)]
         rows = heapq.merge(*sources, key=itemgetter(0), reverse=newest_first)
         for row in itertools.islice(rows, limit):
             yield self._decode_row(row)
 
-    def _iter_row_batches(
+    def _iter_rows(
         self, kind: str | None, bounds: tuple[int, int], *, newest_first: bool
     ) -> Iterator[_EntryRow]:
         """Yield the table rows of entries of ``kind`` (None: all) with numbers between ``bounds``, both excluded.
 
-        They are read in growing batches. Raises :class:`EntriesArchived` like :meth:`walk`.
+        They are read in growing batches. Raises :class:`EntriesArchived` like :meth:`iter_entries_between`.
         """
         after_sequence, before_sequence = bounds
         kind_condition, parameters = ("", ()) if kind is None else ("AND kind = ?", (kind,))
         order = "DESC" if newest_first else "ASC"
-        batch_rows = 8
+        batch_row_count = 8
         while True:
             rows = self.run_sql(
                 f"{_SELECT_ENTRIES_SQL} WHERE sequence > ? AND sequence < ? {kind_condition} "
                 f"ORDER BY sequence {order} LIMIT ?",
-                (after_sequence, before_sequence, *parameters, batch_rows),
+                (after_sequence, before_sequence, *parameters, batch_row_count),
             ).fetchall()
             if not newest_first and self.read_first_sequence() - 1 > after_sequence:
                 raise EntriesArchived(str(self._path), f"entries after {after_sequence} were archived")
             yield from rows
-            if len(rows) < batch_rows:
+            if len(rows) < batch_row_count:
                 return
             after_sequence, before_sequence = (
                 (after_sequence, rows[-1][0]) if newest_first else (rows[-1][0], before_sequence)
             )
-            batch_rows = min(2 * batch_rows, _ROWS_PER_READ_BATCH)
+            batch_row_count = min(2 * batch_row_count, _ROWS_PER_READ_BATCH)
 
     def _unpack_body(self, sequence: int, stored_body: bytes) -> bytes:
         """Return the JSON bytes of entry ``sequence`` from its stored (compressed) form.
@@ -310,9 +308,9 @@ class DatabaseReader:
 class WritableDatabase(DatabaseReader):
     """The journal's first copy as the machine writes it: the SQLite file, and the checksums of its pages."""
 
-    def __init__(self, database: Database, path: Path, sums: PageChecksums) -> None:
+    def __init__(self, database: Database, path: Path, page_checksums: PageChecksums) -> None:
         super().__init__(database, path)
-        self._sums = sums
+        self._page_checksums = page_checksums
         self._scrub_page = 1
         """The number of the page with which the next call of :meth:`scrub` begins."""
         self._has_unmoved_wal = True
@@ -322,7 +320,7 @@ class WritableDatabase(DatabaseReader):
 
         After a failed commit it may be wrong; the copy is then opened again.
         """
-        self._last_archived = 0
+        self._last_archived_sequence = 0
         """The number of the last archived entry; entries up to it may be removed from the file."""
 
     @classmethod
@@ -350,19 +348,21 @@ class WritableDatabase(DatabaseReader):
             for statement in _CREATE_TABLES_SQL:
                 reader.run_sql(statement)
             sequence_before = None
-            for item in authenticated_entries:
-                sequence_before = item.entry.sequence - 1 if sequence_before is None else sequence_before
-                reader.run_sql(_INSERT_ENTRY_SQL, _build_row(item))
+            for authenticated_entry in authenticated_entries:
+                sequence_before = (
+                    authenticated_entry.entry.sequence - 1 if sequence_before is None else sequence_before
+                )
+                reader.run_sql(_INSERT_ENTRY_SQL, _build_row(authenticated_entry))
             reader.run_sql("INSERT INTO archived VALUES (?)", (sequence_before or 0,))
             reader.run_sql(f"PRAGMA user_version={DATABASE_FORMAT}")
             reader.run_sql("COMMIT")
             reader.run_sql("PRAGMA journal_mode=WAL")
         finally:
             reader.close()
-        sums = PageChecksums(storage, new_path, key)
-        sums.record_all()
-        sums.close()
-        # Rename the sums first, so that a database file that exists always has its sums.
+        page_checksums = PageChecksums(storage, new_path, key)
+        page_checksums.record_all()
+        page_checksums.close()
+        # Rename the checksums first, so that a database file that exists always has its checksums.
         storage.rename(
             new_path.with_name(new_path.name + PAGE_CHECKSUMS_SUFFIX),
             path.with_name(path.name + PAGE_CHECKSUMS_SUFFIX),
@@ -394,31 +394,31 @@ class WritableDatabase(DatabaseReader):
         path = folder / DATABASE_FILE_NAME
         if not storage.exists(path):
             raise JournalDamaged(str(path), "the file is missing")
-        sums = PageChecksums(storage, path, key)
+        page_checksums = PageChecksums(storage, path, key)
         try:
-            sums.verify()
-            copy = cls(storage.connect(path, read_only=False), path, sums)
+            page_checksums.verify()
+            copy = cls(storage.connect(path, read_only=False), path, page_checksums)
         except BaseException:
-            sums.close()
+            page_checksums.close()
             raise
         try:
             copy.read_format()
             if copy._format != DATABASE_FORMAT:
                 raise JournalDamaged(str(path), f"it is in format {copy._format}; expected {DATABASE_FORMAT}")
             copy.run_sql("PRAGMA synchronous=FULL")
-            # Only move_wal_into_file() moves the WAL into the file, because it keeps the page sums.
+            # Only move_wal_into_file() moves the WAL into the file, because it keeps the page checksums.
             copy.run_sql("PRAGMA wal_autocheckpoint=0")
             if copy.run_sql("PRAGMA journal_mode").fetchone()[0] != "wal":
                 raise JournalDamaged(str(path), "the file is not in WAL mode")
-            if sums.is_wal_move_unfinished:
+            if page_checksums.is_wal_move_unfinished:
                 copy.move_wal_into_file()
-            copy._check_ends()
+            copy._check_entries_are_contiguous()
         except BaseException:
             copy.close()
             raise
         return copy
 
-    def _check_ends(self) -> None:
+    def _check_entries_are_contiguous(self) -> None:
         """Check that the file's entries directly follow the archived ones, and that none is missing between them.
 
         Raises :class:`JournalDamaged`.
@@ -426,11 +426,14 @@ class WritableDatabase(DatabaseReader):
         first_sequence, last_sequence, count = self.run_sql(
             "SELECT min(sequence), max(sequence), count(*) FROM entries"
         ).fetchone()
-        last_archived = self.run_sql("SELECT through FROM archived").fetchone()[0]
-        if count and (first_sequence, last_sequence) != (last_archived + 1, last_archived + count):
+        last_archived_sequence = self.run_sql("SELECT through FROM archived").fetchone()[0]
+        if count and (first_sequence, last_sequence) != (
+            last_archived_sequence + 1,
+            last_archived_sequence + count,
+        ):
             raise JournalDamaged(
                 str(self._path),
-                f"expected {count} entries from {last_archived + 1} to {last_archived + count}, found"
+                f"expected {count} entries from {last_archived_sequence + 1} to {last_archived_sequence + count}, found"
                 f" {first_sequence} to {last_sequence}",
             )
         self._first_sequence = first_sequence or 1
@@ -438,7 +441,7 @@ class WritableDatabase(DatabaseReader):
     def close(self) -> None:
         """Close SQLite's files of the database, and after them the file descriptor used for page checksums."""
         super().close()
-        self._sums.close()
+        self._page_checksums.close()
 
     # ------------------------------------------------------------------ writing
     def insert(self, authenticated_entry: AuthenticatedEntry) -> None:
@@ -450,29 +453,31 @@ class WritableDatabase(DatabaseReader):
         self._has_unmoved_wal = True
         self.run_sql(_INSERT_ENTRY_SQL, _build_row(authenticated_entry))
         if (
-            self._first_sequence <= self._last_archived
-            and authenticated_entry.entry.sequence % _ENTRIES_BETWEEN_DROPS == 0
+            self._first_sequence <= self._last_archived_sequence
+            and authenticated_entry.entry.sequence % _ENTRIES_BETWEEN_REMOVALS == 0
         ):
             self._remove_some_archived()
 
     def allow_removal_through(self, sequence: int) -> None:
         """Allow the entries up to ``sequence`` to be removed, because they are archived. Later inserts remove them."""
-        self._last_archived = sequence
+        self._last_archived_sequence = sequence
 
     def _remove_some_archived(self) -> None:
-        """Remove the oldest archived entries from the file, at most ``_ROWS_DROPPED_AT_ONCE`` of them."""
-        last_removed = min(self._last_archived, self._first_sequence + _ROWS_DROPPED_AT_ONCE - 1)
-        self.run_sql("UPDATE archived SET through = ?", (last_removed,))
-        self.run_sql("DELETE FROM entries WHERE sequence <= ?", (last_removed,))
-        self._first_sequence = last_removed + 1
+        """Remove the oldest archived entries from the file, at most ``_ENTRIES_REMOVED_AT_ONCE_MAX`` of them."""
+        last_removed_sequence = min(
+            self._last_archived_sequence, self._first_sequence + _ENTRIES_REMOVED_AT_ONCE_MAX - 1
+        )
+        self.run_sql("UPDATE archived SET through = ?", (last_removed_sequence,))
+        self.run_sql("DELETE FROM entries WHERE sequence <= ?", (last_removed_sequence,))
+        self._first_sequence = last_removed_sequence + 1
 
     def append_entries(self, authenticated_entries: Iterable[AuthenticatedEntry]) -> None:
         """Append journal entries in one transaction, for repairs from the other copy."""
         try:
             self.run_sql("BEGIN IMMEDIATE")
             self._has_unmoved_wal = True
-            for item in authenticated_entries:
-                self.run_sql(_INSERT_ENTRY_SQL, _build_row(item))
+            for authenticated_entry in authenticated_entries:
+                self.run_sql(_INSERT_ENTRY_SQL, _build_row(authenticated_entry))
             self.run_sql("COMMIT")
         except BaseException:
             self.rollback()
@@ -488,7 +493,7 @@ class WritableDatabase(DatabaseReader):
             self.run_sql("ROLLBACK")
 
     def move_wal_into_file(self) -> None:
-        """Move SQLite's write-ahead log (WAL) into the database file and record the new page sums.
+        """Move SQLite's write-ahead log (WAL) into the database file and record the new page checksums.
 
         If a reader is using the WAL, this does not wait and leaves the rest for the next call. The WAL is then
         reused from its beginning, because overwriting it costs half as much per sync as growing it. If nothing
@@ -496,7 +501,7 @@ class WritableDatabase(DatabaseReader):
         summed again.
         """
         if self._has_unmoved_wal:
-            self._has_unmoved_wal = not self._sums.move_wal_and_record(self._checkpoint_wal)
+            self._has_unmoved_wal = not self._page_checksums.move_wal_and_record(self._checkpoint_wal)
 
     def _checkpoint_wal(self) -> bool:
         """Move SQLite's WAL into the database file; return False if a reader prevents that now."""
@@ -512,26 +517,26 @@ class WritableDatabase(DatabaseReader):
         return not is_busy
 
     def scrub(self, page_count: int) -> None:
-        """Check the next ``page_count`` pages of the file against their sums.
+        """Check the next ``page_count`` pages of the file against their checksums.
 
         The page after the last one is the first one again.
 
         Raises :class:`JournalDamaged` at a page that does not match.
         """
-        self._scrub_page = self._sums.verify_page_range(self._scrub_page, page_count)
+        self._scrub_page = self._page_checksums.verify_page_range(self._scrub_page, page_count)
 
 
 def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:
-    """Check every page of the journal's first copy in ``folder`` against its stored sum.
+    """Check every page of the journal's first copy in ``folder`` against its stored checksum.
 
     Raises :class:`JournalDamaged` for a page that does not match. The process that writes the copy must not
     call this (:class:`PageChecksums`).
     """
-    sums = PageChecksums(storage, folder / DATABASE_FILE_NAME, key)
+    page_checksums = PageChecksums(storage, folder / DATABASE_FILE_NAME, key)
     try:
-        sums.verify()
+        page_checksums.verify()
     finally:
-        sums.close()
+        page_checksums.close()
 
 
 def _build_row(

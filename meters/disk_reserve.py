@@ -19,15 +19,15 @@ RESERVE_FILE_NAME: Final = "reserve"
 
 
 class DiskReserve:
-    """Reserved space on the storage media: a file of ``size`` bytes in each of ``folders``.
+    """Reserved space on the storage media: a file of ``size_bytes`` bytes in each of ``folders``.
 
-    If ``size`` is 0, there are no such files.
+    If ``size_bytes`` is 0, there are no such files.
     """
 
-    def __init__(self, storage: Storage, folders: Sequence[Path], size: int) -> None:
+    def __init__(self, storage: Storage, folders: Sequence[Path], size_bytes: int) -> None:
         self._storage = storage
-        self._folders = tuple(dict.fromkeys(folders)) if size else ()
-        self._size = size
+        self._folders = tuple(dict.fromkeys(folders)) if size_bytes else ()
+        self._size_bytes = size_bytes
 
     def maintain_reserves_and_find_full_medium_error(self) -> str:
         """Check free space and reserve files, and restore missing files; return which medium is full and why, or "".
@@ -42,7 +42,7 @@ class DiskReserve:
             try:
                 free_bytes = self._storage.count_free_bytes(folder)
                 is_intact = self._is_reserve_intact(folder)
-                if free_bytes >= (self._size // 4 if is_intact else 2 * self._size):
+                if free_bytes >= (self._size_bytes // 4 if is_intact else 2 * self._size_bytes):
                     if not is_intact:
                         self._allocate_reserve(folder)
                     continue
@@ -71,7 +71,7 @@ class DiskReserve:
             return False
         file = self._storage.open_file(path, write=False)
         try:
-            return file.size() >= self._size
+            return file.size() >= self._size_bytes
         finally:
             file.close()
 
@@ -79,7 +79,7 @@ class DiskReserve:
         """Create the reserve file in ``folder`` with its full size, durably."""
         file = self._storage.open_file(folder / RESERVE_FILE_NAME, write=True)
         try:
-            file.allocate(self._size)
+            file.allocate(self._size_bytes)
         finally:
             file.close()
         self._storage.sync_folder(folder)

@@ -32,9 +32,9 @@ from meters.view import JournalView, load_ledger
 
 #: Name and version of the format.
 EXPORT_FORMAT: Final = "open-egm journal 1"
-#: The first bytes of what a meter readout's signature covers, so that it is valid for no other document.
+#: Prefix of the signed bytes of a meter readout, so that the signature fits no other kind of document.
 READOUT_SIGNATURE_PREFIX: Final = b"open-egm readout\0"
-#: Prefix of the signed digest, so that the signature fits no other kind of document.
+#: Prefix of the signed digest of an export, for the same reason.
 _SIGNATURE_PREFIX: Final = b"open-egm export\0"
 
 
@@ -50,7 +50,7 @@ class ExportHeader:
     """The hash of the last exported entry."""
     time_utc: datetime
     """The time when the export was written."""
-    previous_sequence: int = 0
+    after_sequence: int = 0
     """The number of the entry before the first one in the export file; 0 if all entries are exported."""
 
 
@@ -93,7 +93,7 @@ def write_export(
 def verify_readout(signed_readout: Mapping[str, object], file_name: str) -> bytes:
     """Verify the signature of a meter readout and return the public key that made it.
 
-    Raises :class:`JournalDamaged` if the signature is missing or wrong; ``file_name`` is the file in its message.
+    Raises :class:`JournalDamaged` if the signature is missing or wrong; its message names ``file_name``.
     """
     try:
         public_key = read_hex_field(signed_readout, "public_key")
@@ -119,7 +119,7 @@ class ExportReader:
         self._name = name
         """The file's name, for error messages."""
         self._digest = hashlib.sha256()
-        self.footer_fault = "the footer was not read"
+        self.footer_error = "the footer was not read"
         """What is wrong with the footer, or ""; valid after :meth:`iter_bodies` has ended."""
         self._read_line_count = 0
         """The number of lines read so far."""
@@ -141,7 +141,7 @@ class ExportReader:
             raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({reason})") from error
 
     def iter_bodies(self) -> Iterator[bytes]:
-        """Yield the bytes of each exported entry; then check digest and signature, and set :attr:`footer_fault`.
+        """Yield the bytes of each exported entry; then check digest and signature, and set :attr:`footer_error`.
 
         Raises :class:`JournalDamaged` for a line that is longer than any entry.
         """
@@ -151,16 +151,16 @@ class ExportReader:
                 self._digest.update(last_line)
                 yield last_line.removesuffix(b"\n")
             last_line = line
-        self.footer_fault = self._find_footer_error(last_line or b"")
+        self.footer_error = self._find_footer_error(last_line or b"")
 
     def iter_entries(self) -> Iterator[StoredEntry]:
-        """Yield each exported entry; then set :attr:`footer_fault`.
+        """Yield each exported entry; then set :attr:`footer_error`.
 
         Raises :class:`JournalDamaged`, naming the line, for a line that is not an entry or does not follow the
-        entry before it. The first entry must follow entry ``header.previous_sequence``.
+        entry before it. The first entry must follow entry ``header.after_sequence``.
         """
-        sequence = self.header.previous_sequence
-        head_hex = "" if self.header.previous_sequence else GENESIS_HASH
+        sequence = self.header.after_sequence
+        head_hex = "" if self.header.after_sequence else GENESIS_HASH
         for line_number, body in enumerate(self.iter_bodies(), 2):
             try:
                 entry = decode(body)
@@ -214,8 +214,8 @@ def open_exported_view(file: BinaryIO, file_name: str) -> Iterator[JournalView]:
     is not an export, was altered, or does not begin with the journal's first entry.
     """
     reader = ExportReader(file, file_name)
-    if reader.header.previous_sequence:
-        reason = f"it begins after entry {reader.header.previous_sequence}; a complete export is needed"
+    if reader.header.after_sequence:
+        reason = f"it begins after entry {reader.header.after_sequence}; a complete export is needed"
         raise JournalDamaged(file_name, reason)
     storage = DiskStorage()
     with tempfile.TemporaryDirectory(prefix="egm-export-") as folder:
@@ -226,9 +226,9 @@ def open_exported_view(file: BinaryIO, file_name: str) -> Iterator[JournalView]:
                 for entry in reader.iter_entries()
             )
             WritableDatabase.create_with_entries(storage, Path(folder), key, entries)
-            if reader.footer_fault:
-                raise JournalDamaged(file_name, reader.footer_fault)
-            view = _open_copy(storage, Path(folder), reader.header)
+            if reader.footer_error:
+                raise JournalDamaged(file_name, reader.footer_error)
+            view = _open_copied_view(storage, Path(folder), reader.header)
         except JournalError as error:
             if isinstance(error, JournalDamaged) and error.location.startswith(file_name):
                 raise
@@ -237,8 +237,8 @@ def open_exported_view(file: BinaryIO, file_name: str) -> Iterator[JournalView]:
             yield view
 
 
-def _open_copy(storage: Storage, folder: Path, header: ExportHeader) -> JournalView:
-    """Open the database into which all entries of an export were copied.
+def _open_copied_view(storage: Storage, folder: Path, header: ExportHeader) -> JournalView:
+    """Open a view of the database in ``folder``, into which all entries of an export were copied.
 
     Raises :class:`JournalDamaged` if the last entry or the public key differs from the export's header.
     """

@@ -35,7 +35,7 @@ from meters.transaction import JSON, AppendResult, Transaction
 from meters.view import JournalView, load_ledger, read_checkpoint_archive_end
 
 #: Name of the second medium in messages.
-SECOND_MEDIUM_LOCATION: Final = "second medium"
+SECOND_MEDIUM_NAME: Final = "second medium"
 #: Version of the journal's format.
 JOURNAL_FORMAT: Final = 1
 #: Checks before play between two attempts to archive entries, after a medium has refused.
@@ -79,13 +79,16 @@ class Journal(JournalView):
         self._full_medium_error = ""
         """Which medium is full and why, or ""."""
         self._copies = JournalCopies(
-            location, key, journal_exists=pairing.journal_exists, refill=pairing.must_refill_second
+            location,
+            key,
+            journal_exists=pairing.journal_exists,
+            must_refill_second=pairing.must_refill_second,
         )
         self._copies.findings[:0] = [*pairing.findings, *key.findings]
         if location.is_second_medium_missing:
             self._copies.findings.append(
                 MemoryFinding(
-                    MemoryFindingKind.MEDIUM_MISSING, SECOND_MEDIUM_LOCATION, pairing.second_medium_error
+                    MemoryFindingKind.MEDIUM_MISSING, SECOND_MEDIUM_NAME, pairing.second_medium_error
                 )
             )
         self._segment_in_progress: Generator[None, None, Transaction] | None = None
@@ -145,13 +148,13 @@ class Journal(JournalView):
         Raises :class:`JournalLocked`, :class:`MediumMissing` unless ``allow_missing_second``,
         :class:`JournalUnwritable`, :class:`JournalDamaged` or :class:`SelfAuditFailed`.
         """
-        medium = storage or DiskStorage()
+        storage = storage or DiskStorage()
         second_copy_folder = second_folder or state_folder / SECOND_FOLDER
-        pairing = find_pairing(medium, state_folder, second_copy_folder, machine_id)
+        pairing = find_pairing(storage, state_folder, second_copy_folder, machine_id)
         if memory_clear_record is not None:
             pairing = MediaPairing(second_medium_error=pairing.second_medium_error)
         opening = _OpeningArguments(
-            medium,
+            storage,
             state_folder,
             second_copy_folder,
             machine_id,
@@ -219,9 +222,7 @@ class Journal(JournalView):
             ):
                 check_missing_journal_is_allowed(location)
                 opening.check_new_journal_allowed()
-            journal = cls(
-                location, load_or_create_key(location), pairing, locks, opening.read_time, opening.policy
-            )
+            journal = cls(location, load_or_create_key(location), pairing, locks, opening.now, opening.policy)
             if (
                 opening.memory_clear_record is None
                 and not pairing.journal_exists
@@ -310,7 +311,9 @@ class Journal(JournalView):
 
         Entries are ordered by their sequence, never by their time.
         """
-        last_time_utc = next(self._copies.database.walk((), 0, None, 1, newest_first=True)).time_utc
+        last_time_utc = next(
+            self._copies.database.iter_entries_between((), 0, None, 1, newest_first=True)
+        ).time_utc
         now = self._now()
         if now < last_time_utc:
             self._write(
@@ -363,7 +366,8 @@ class Journal(JournalView):
             for path in written_files
         ]
         newest_checkpoint = next(
-            self._database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None
+            self._database.iter_entries_between((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True),
+            None,
         )
         self._allow_removal_of_archived(
             None if newest_checkpoint is None else read_checkpoint_archive_end(newest_checkpoint)
@@ -410,13 +414,13 @@ class Journal(JournalView):
                 )
             return AppendResult(stored_entry.sequence, stored_entry.hash_hex, already_existed=True)
         try:
-            posted = self._write(transaction)
+            append_result = self._write(transaction)
         except MediumFull as error:
-            posted = self._write_after_releasing_reserve(transaction, error)
+            append_result = self._write_after_releasing_reserve(transaction, error)
         try:
-            if posted.sequence % self._policy.entries_per_checkpoint == 0:
+            if append_result.sequence % self._policy.entries_per_checkpoint == 0:
                 self.append_checkpoint()
-            elif self._full_medium_error and posted.sequence % _ENTRIES_BETWEEN_WAL_MOVES == 0:
+            elif self._full_medium_error and append_result.sequence % _ENTRIES_BETWEEN_WAL_MOVES == 0:
                 self._copies.database.move_wal_into_file()  # so that the WAL does not need to grow
         except JournalUnwritable as error:
             # The caller's entry is durable nevertheless; the next append reports that the medium fails.
@@ -424,7 +428,7 @@ class Journal(JournalView):
             if isinstance(error, MediumFull):
                 with suppress(JournalUnwritable):
                     self._reopen_after_releasing_reserve(error)
-        return posted
+        return append_result
 
     def _find_archived_entry(self, entry_id: str) -> StoredEntry | None:
         """Return the archived entry with this id, or None if the archive has none.
@@ -578,9 +582,9 @@ class Journal(JournalView):
         Return None if there are too few entries for a segment.
         """
         policy, archive_end, archivist = self._policy, self._read_archive_end(), self._create_archivist()
-        last_archived = 0 if archive_end is None else archive_end.last_sequence
+        last_archived_sequence = 0 if archive_end is None else archive_end.last_sequence
         if (
-            self.sequence - last_archived
+            self.sequence - last_archived_sequence
             < policy.entries_archived_together_min + policy.newest_entries_not_archived
         ):
             return None
@@ -646,7 +650,7 @@ class _OpeningArguments:
     state_folder: Path
     second_folder: Path
     machine_id: str
-    read_time: Callable[[], datetime]
+    now: Callable[[], datetime]
     policy: JournalPolicy
     memory_clear_record: JSON
     """What the first entry records about a memory clear, or None."""

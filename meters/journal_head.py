@@ -63,21 +63,21 @@ class JournalHeadFile:
     def __init__(self, storage: Storage, folder: Path, key: MachineKey, head: JournalHead) -> None:
         self._key = key
         data = bytearray(_SLOT_OFFSETS[-1] + _SLOT_SIZE_BYTES)
-        for n, offset in enumerate(_SLOT_OFFSETS):
-            data[offset : offset + _SLOT_SIZE_BYTES] = _pack_slot(key, n, head)
+        for slot_number, offset in enumerate(_SLOT_OFFSETS):
+            data[offset : offset + _SLOT_SIZE_BYTES] = _pack_slot(key, slot_number, head)
         replace_file(storage, folder / JOURNAL_HEAD_FILE_NAME, bytes(data))
         self.file = storage.open_file(folder / JOURNAL_HEAD_FILE_NAME, write=True)
 
     @staticmethod
     def read(storage: Storage, folder: Path, key: MachineKey) -> JournalHeadReading:
-        """Return the content of the file in ``folder``; the MACs of its slots are verified by ``key``."""
+        """Return the content of the file in ``folder``, after verifying the MAC of each slot with ``key``."""
         data = read_file(storage, folder / JOURNAL_HEAD_FILE_NAME) or b""
         old_head = _unpack_slot(key, b"", data)  # one slot, written by a version that had only one
         if old_head is not None:
             return JournalHeadReading(old_head, is_intact=True)
         slots = [
-            _unpack_slot(key, bytes([n]), data[offset : offset + _SLOT_SIZE_BYTES])
-            for n, offset in enumerate(_SLOT_OFFSETS)
+            _unpack_slot(key, bytes([slot_number]), data[offset : offset + _SLOT_SIZE_BYTES])
+            for slot_number, offset in enumerate(_SLOT_OFFSETS)
         ]
         heads = [head for head in slots if head is not None]
         return JournalHeadReading(
@@ -89,8 +89,8 @@ class JournalHeadFile:
 
         Call this after both copies of the journal have the entry.
         """
-        n = head.sequence % len(_SLOT_OFFSETS)
-        self.file.write_at(_SLOT_OFFSETS[n], _pack_slot(self._key, n, head))
+        slot_number = head.sequence % len(_SLOT_OFFSETS)
+        self.file.write_at(_SLOT_OFFSETS[slot_number], _pack_slot(self._key, slot_number, head))
 
     def close(self) -> None:
         """Close the file."""

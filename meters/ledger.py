@@ -60,10 +60,10 @@ class LedgerEffect(NamedTuple):
 
     transfers: tuple[Transfer, ...]
     """The transfers that change balances."""
-    cells: tuple[MeterCellKey, ...] = ()
+    cell_keys: tuple[MeterCellKey, ...] = ()
     """For each of ``transfers``, in the same order, the key of its meter cell."""
     counts: tuple[tuple[tuple[str, DimensionsKey], int], ...] = ()
-    """The amounts to add to occurrence counts."""
+    """The numbers to add to occurrence counts, each with the count's name and dimensions."""
     opened_reservation: Reservation | None = None
     """The reservation that the transaction makes, or None."""
     closed_reservation: Reservation | None = None
@@ -82,7 +82,7 @@ def merge_dimensions(transfers: tuple[Transfer, ...], dims: Dimensions) -> tuple
     return tuple(Transfer(t.source, t.target, t.amount_cents, {**dims, **t.dims}) for t in transfers)
 
 
-def _build_cells(
+def _build_cell_keys(
     transfers: tuple[Transfer, ...], dims: Dimensions, key: DimensionsKey
 ) -> tuple[MeterCellKey, ...]:
     """Return, for each transfer, the key of its meter cell.
@@ -109,7 +109,7 @@ class Ledger:
     """Total minor units that have flowed into each account, by account name."""
     reserved_cents: Counter[str] = field(default_factory=Counter)
     """Minor units set aside by pending reservations, by account name."""
-    pending: dict[str, Reservation] = field(default_factory=dict)
+    pending_reservations: dict[str, Reservation] = field(default_factory=dict)
     """The reservations that are neither settled nor voided, by id."""
     flows: dict[MeterCellKey, FlowSum] = field(default_factory=dict)
     """The sum and number of transfers in each meter cell, by cell key."""
@@ -153,8 +153,8 @@ class Ledger:
     def sum_occurrence_counts(self) -> dict[str, int]:
         """Return every occurrence count summed over its dimensions."""
         totals: Counter[str] = Counter()
-        for (name, _), times in self.counts.items():
-            totals[name] += times
+        for (name, _), count in self.counts.items():
+            totals[name] += count
         return dict(totals)
 
     # ------------------------------------------------------------------ applying
@@ -170,53 +170,62 @@ class Ledger:
         key = build_dimensions_key(dims) if dims else ()
         counts: tuple[tuple[tuple[str, DimensionsKey], int], ...] = ()
         if transaction.counts:
-            counts = tuple([((name, key), times) for name, times in transaction.counts.items()])
+            counts = tuple([((name, key), count) for name, count in transaction.counts.items()])
         match transaction.phase:
             case Phase.POST:
                 if not transfers:
                     return LedgerEffect((), (), counts)
                 self._check_funds(transaction.id, transfers, ())
-                return LedgerEffect(transfers, _build_cells(transfers, dims, key), counts)
+                return LedgerEffect(transfers, _build_cell_keys(transfers, dims, key), counts)
             case Phase.RESERVE:
-                if transaction.id in self.pending:
+                if transaction.id in self.pending_reservations:
                     raise InvalidTransaction(f"{transaction.id}: the id is already reserved")
                 self._check_funds(transaction.id, (), transfers)
-                held_transfers = merge_dimensions(transfers, dims)
+                reserved_transfers = merge_dimensions(transfers, dims)
                 new_reservation = Reservation(
-                    transaction.id, transaction.kind, self.sequence + 1, held_transfers
+                    transaction.id, transaction.kind, self.sequence + 1, reserved_transfers
                 )
                 return LedgerEffect((), (), counts, opened_reservation=new_reservation)
             case Phase.SETTLE | Phase.VOID:
-                reservation = self.pending.get(transaction.ref or "")
+                reservation = self.pending_reservations.get(transaction.ref or "")
                 if reservation is None:
                     raise UnknownReservation(
                         f"{transaction.id}: cannot {transaction.phase} {transaction.ref!r}, "
                         "because it is not a pending reservation"
                     )
-                moves = reservation.transfers if transaction.phase is Phase.SETTLE else ()
+                settled_transfers = reservation.transfers if transaction.phase is Phase.SETTLE else ()
                 return LedgerEffect(
-                    moves, _build_cells(moves, {}, ()), counts, closed_reservation=reservation
+                    settled_transfers,
+                    _build_cell_keys(settled_transfers, {}, ()),
+                    counts,
+                    closed_reservation=reservation,
                 )
 
     def _check_funds(
-        self, entry_id: str, transfers: tuple[Transfer, ...], held_transfers: tuple[Transfer, ...]
+        self, entry_id: str, transfers: tuple[Transfer, ...], reserved_transfers: tuple[Transfer, ...]
     ) -> None:
         """Raise :class:`AccountOverdrawn` if a transaction would overdraw an account that must not be, such as credit.
 
-        ``transfers`` are its transfers that move value, ``held_transfers`` those that it only reserves.
+        ``transfers`` are its transfers that move value, ``reserved_transfers`` those that it only reserves.
         """
-        change: dict[str, int] = {}
+        change_cents_by_account: dict[str, int] = {}
         # The receiving account only gains, so no check is needed.
-        if len(transfers) == 1 and not held_transfers:
+        if len(transfers) == 1 and not reserved_transfers:
             (transfer,) = transfers
-            change[transfer.source] = -transfer.amount_cents
+            change_cents_by_account[transfer.source] = -transfer.amount_cents
             transfers = ()
         for transfer in transfers:
-            change[transfer.source] = change.get(transfer.source, 0) - transfer.amount_cents
-            change[transfer.target] = change.get(transfer.target, 0) + transfer.amount_cents
-        for transfer in held_transfers:
-            change[transfer.source] = change.get(transfer.source, 0) - transfer.amount_cents
-        for name, amount_cents in change.items():
+            change_cents_by_account[transfer.source] = (
+                change_cents_by_account.get(transfer.source, 0) - transfer.amount_cents
+            )
+            change_cents_by_account[transfer.target] = (
+                change_cents_by_account.get(transfer.target, 0) + transfer.amount_cents
+            )
+        for transfer in reserved_transfers:
+            change_cents_by_account[transfer.source] = (
+                change_cents_by_account.get(transfer.source, 0) - transfer.amount_cents
+            )
+        for name, amount_cents in change_cents_by_account.items():
             if amount_cents >= 0 or not find_account(name).is_never_negative:
                 continue
             available_cents = (
@@ -233,16 +242,16 @@ class Ledger:
         """Apply the effect of the journal entry ``entry``, as :meth:`compute_effect` returned it; this cannot fail."""
         self._apply_transfers(effect)
         if effect.opened_reservation:
-            self.pending[effect.opened_reservation.id] = effect.opened_reservation
+            self.pending_reservations[effect.opened_reservation.id] = effect.opened_reservation
             for transfer in effect.opened_reservation.transfers:
                 self.reserved_cents[transfer.source] += transfer.amount_cents
         if effect.closed_reservation:
-            del self.pending[effect.closed_reservation.id]
+            del self.pending_reservations[effect.closed_reservation.id]
             for transfer in effect.closed_reservation.transfers:
                 self.reserved_cents[transfer.source] -= transfer.amount_cents
         transaction = entry.transaction
-        for count_name, times in effect.counts:
-            self.counts[count_name] += times
+        for count_key, count in effect.counts:
+            self.counts[count_key] += count
         for mark in transaction.marks:
             self.counts_at_marks[mark] = self.sum_occurrence_counts()
         for key, value in transaction.state.items():
@@ -255,20 +264,20 @@ class Ledger:
 
     def _apply_transfers(self, effect: LedgerEffect) -> None:
         """Add the transfers of ``effect`` to the balances and to their meter cells."""
-        for transfer, cell in zip(effect.transfers, effect.cells, strict=True):
+        for transfer, cell in zip(effect.transfers, effect.cell_keys, strict=True):
             self.add_flow(cell, transfer.amount_cents)
 
-    def add_flow(self, meter_cell: MeterCellKey, amount_cents: int, transfer_count: int = 1) -> None:
+    def add_flow(self, cell_key: MeterCellKey, amount_cents: int, transfer_count: int = 1) -> None:
         """Add checked transfers to the balances and to their meter cell.
 
         ``amount_cents`` is the total of ``transfer_count`` transfers.
         """
-        source, target, _ = meter_cell
+        source, target, _ = cell_key
         self.outflows_cents[source] += amount_cents
         self.inflows_cents[target] += amount_cents
-        cell = self.flows.get(meter_cell)
+        cell = self.flows.get(cell_key)
         if cell is None:
-            cell = self.flows[meter_cell] = FlowSum()
+            cell = self.flows[cell_key] = FlowSum()
         cell.amount_cents += amount_cents
         cell.transfer_count += transfer_count
 
@@ -296,28 +305,28 @@ class Ledger:
         live_cents_by_role: defaultdict[AccountRole, int] = defaultdict(int)
         books: defaultdict[AccountBook, int] = defaultdict(int)
         for name in self.list_accounts():
-            line = find_account(name)
+            account = find_account(name)
             difference_cents = self.inflows_cents.get(name, 0) - self.outflows_cents.get(name, 0)
-            books[line.book] += difference_cents
-            if line.book is AccountBook.LIVE:
-                live_cents_by_role[line.role] += difference_cents
+            books[account.book] += difference_cents
+            if account.book is AccountBook.LIVE:
+                live_cents_by_role[account.role] += difference_cents
             reserved_cents = self.reserved_cents.get(name, 0)
-            if difference_cents < reserved_cents and line.is_never_negative:
+            if difference_cents < reserved_cents and account.is_never_negative:
                 raise SelfAuditFailed(
                     f"{name} is below zero: {difference_cents - reserved_cents} cents available"
                 )
         paid_in_cents, won_cents = -live_cents_by_role[AccountRole.IN], -live_cents_by_role[AccountRole.WIN]
-        due_cents = (
+        expected_cents = (
             paid_in_cents
             + won_cents
             - live_cents_by_role[AccountRole.WAGER]
             - live_cents_by_role[AccountRole.OUT]
         )
-        if live_cents_by_role[AccountRole.CREDIT] != due_cents:
+        if live_cents_by_role[AccountRole.CREDIT] != expected_cents:
             raise SelfAuditFailed(
                 f"credits are {live_cents_by_role[AccountRole.CREDIT]} cents, but in {paid_in_cents} + wins {won_cents}"
                 f" - wagers {live_cents_by_role[AccountRole.WAGER]} - out"
-                f" {live_cents_by_role[AccountRole.OUT]} = {due_cents}"
+                f" {live_cents_by_role[AccountRole.OUT]} = {expected_cents}"
             )
         for book, difference_cents in books.items():
             if difference_cents:
@@ -330,19 +339,19 @@ class Ledger:
         :class:`SelfAuditFailed`.
         """
         self.self_audit()
-        given_cents: Counter[str] = Counter()
-        taken_cents: Counter[str] = Counter()
-        held_cents: Counter[str] = Counter()
+        summed_outflows_cents: Counter[str] = Counter()
+        summed_inflows_cents: Counter[str] = Counter()
+        summed_reserved_cents: Counter[str] = Counter()
         for (source, target, _), flow in self.flows.items():
-            given_cents[source] += flow.amount_cents
-            taken_cents[target] += flow.amount_cents
-        for reservation in self.pending.values():
+            summed_outflows_cents[source] += flow.amount_cents
+            summed_inflows_cents[target] += flow.amount_cents
+        for reservation in self.pending_reservations.values():
             for transfer in reservation.transfers:
-                held_cents[transfer.source] += transfer.amount_cents
+                summed_reserved_cents[transfer.source] += transfer.amount_cents
         for sum_name, stored_sums, summed in (
-            ("out", self.outflows_cents, given_cents),
-            ("in", self.inflows_cents, taken_cents),
-            ("held", self.reserved_cents, held_cents),
+            ("out", self.outflows_cents, summed_outflows_cents),
+            ("in", self.inflows_cents, summed_inflows_cents),
+            ("reserved", self.reserved_cents, summed_reserved_cents),
         ):
             if +stored_sums != +summed:
                 names = sorted(n for n in stored_sums.keys() | summed.keys() if stored_sums[n] != summed[n])

@@ -29,7 +29,9 @@ from meters.storage import Storage, StorageFile, read_file
 
 #: First bytes of a segment in the format that this program writes.
 LOG_MAGIC: Final = b"OEGMLOG2"
-#: Magic bytes of the log formats. The first format stored bodies unpacked, which :func:`unpack_entry` accepts too.
+#: First bytes of a segment in each format that can be read.
+#:
+#: Format 1 stored bodies unpacked; :func:`unpack_entry` accepts such bodies too.
 _READABLE_LOG_MAGICS: Final = (LOG_MAGIC, b"OEGMLOG1")
 #: Ending of a segment's file name.
 LOG_SUFFIX: Final = ".log"
@@ -216,8 +218,8 @@ class LogCopy:
                 )
             raise JournalDamaged(str(path), "the closed segment is not what was written")
         last_record_offset = end_offset = _SEGMENT_HEADER_SIZE_BYTES
-        for authenticated_entry, end_after in _iter_records(path, data, records_end, sequence, head_hex):
-            last_record_offset, end_offset = end_offset, end_after
+        for authenticated_entry, record_end in _iter_records(path, data, records_end, sequence, head_hex):
+            last_record_offset, end_offset = end_offset, record_end
             sequence, head_hex = authenticated_entry.entry.sequence, authenticated_entry.entry.hash_hex
         return _LogSegment(
             first_sequence, sequence, head_hex, last_record_offset, end_offset, is_closed=False
@@ -251,10 +253,10 @@ class LogCopy:
                 continue
             path = self._build_segment_path(first_sequence)
             data = read_file(self._storage, path) or b""
-            magic, start, previous_hash = (
+            magic, header_sequence, previous_hash = (
                 _HEADER_STRUCT.unpack_from(data) if len(data) >= _SEGMENT_HEADER_SIZE_BYTES else (b"", 0, b"")
             )
-            if magic not in _READABLE_LOG_MAGICS or start != first_sequence:
+            if magic not in _READABLE_LOG_MAGICS or header_sequence != first_sequence:
                 raise JournalDamaged(str(path), f"the header is not that of entry {first_sequence}")
             for authenticated_entry, _ in _iter_records(
                 path, data, _find_records_end(data), first_sequence - 1, previous_hash.hex()
@@ -371,12 +373,12 @@ class LogCopy:
         last_intact: tuple[int, str] | None = None
         with suppress(JournalDamaged):
             last_intact = self._read_head_before_first(first_sequences[-1])
-            for authenticated_entry, end_after in _iter_records(
+            for authenticated_entry, record_end in _iter_records(
                 path, data, _find_records_end(data), *last_intact
             ):
                 last_intact, end_offset = (
                     (authenticated_entry.entry.sequence, authenticated_entry.entry.hash_hex),
-                    end_after,
+                    record_end,
                 )
         if last_intact != (acknowledged_sequence, head_hex):
             return False
@@ -443,11 +445,11 @@ class LogCopy:
         Raises :class:`JournalDamaged`.
         """
         if self._check_in_progress is None:
-            self._check_in_progress = self._check_steps(size_bytes)
+            self._check_in_progress = self._check_in_steps(size_bytes)
         if next(self._check_in_progress, None) is None:
             self._check_in_progress = None
 
-    def _check_steps(self, size_bytes: int) -> Generator[int]:
+    def _check_in_steps(self, size_bytes: int) -> Generator[int]:
         """Check the whole log once, a chunk of ``size_bytes`` bytes per iteration.
 
         First the closed segments are checked, then the segment that is being written, as it is at that time.
@@ -456,9 +458,9 @@ class LogCopy:
             path = self._build_segment_path(first_sequence)
             file = self._storage.open_file(path, write=False)
             try:
-                is_written = first_sequence == self._first_sequence
-                end_offset = self._write_offset if is_written else file.size() - 32
-                expected_digest = self._digest.digest() if is_written else file.read_at(end_offset, 32)
+                is_being_written = first_sequence == self._first_sequence
+                end_offset = self._write_offset if is_being_written else file.size() - 32
+                expected_digest = self._digest.digest() if is_being_written else file.read_at(end_offset, 32)
                 hasher = hashlib.sha256()
                 for offset in range(0, end_offset, size_bytes):
                     hasher.update(file.read_at(offset, min(size_bytes, end_offset - offset)))

@@ -100,8 +100,8 @@ class Play:
     @property
     def push_cents(self) -> int:
         """Return the returned stakes that :attr:`payout_cents` includes, in minor units."""
-        ends = () if self.end_entry is None else self.end_entry.transfers
-        returned_transfers = (*(() if self.push_entry is None else self.push_entry.transfers), *ends)
+        end_transfers = () if self.end_entry is None else self.end_entry.transfers
+        returned_transfers = (*(() if self.push_entry is None else self.push_entry.transfers), *end_transfers)
         return self._carried_returned_cents + sum(
             t.amount_cents for t in returned_transfers if t.source == "house:push"
         )
@@ -143,10 +143,10 @@ class Play:
         before_cents = self.credit_before_cents
         if before_cents is None or self.end_entry is None or "staked" in read_details(self.start_entry):
             return None
-        push = () if self.push_entry is None else (self.push_entry,)
+        push_entries = () if self.push_entry is None else (self.push_entry,)
         transfers = (
             t
-            for entry in (self.start_entry, *self.step_entries, *push, self.end_entry)
+            for entry in (self.start_entry, *self.step_entries, *push_entries, self.end_entry)
             for t in entry.transfers
         )
         change_cents: int = sum(
@@ -173,28 +173,30 @@ def read_details(entry: StoredEntry) -> Mapping[str, Any]:
 
 def iter_recent_plays(view: JournalView, play_count_max: int = RECALLED_PLAYS_MAX) -> Iterator[Play]:
     """Yield the last ``play_count_max`` plays of the journal, newest first."""
-    starts = list(view.entries(PLAY_START_KINDS, limit=play_count_max, newest_first=True))
-    later_entries_by_play: dict[str, list[StoredEntry]] = {}  # plays of several positions interleave
+    start_entries = list(view.entries(PLAY_START_KINDS, limit=play_count_max, newest_first=True))
+    later_entries_by_play_id: dict[str, list[StoredEntry]] = {}  # plays of several positions interleave
     kinds = (*PLAY_STEP_KINDS, PLAY_PUSH_KIND, *PLAY_END_KINDS)
-    for entry in view.entries(kinds, after_sequence=starts[-1].sequence) if starts else ():
-        later_entries_by_play.setdefault(entry.id.rpartition(".")[0], []).append(entry)
-    for n, start in enumerate(starts):
-        later_entries = later_entries_by_play.get(str(read_details(start)["play_id"]), [])
+    for entry in view.entries(kinds, after_sequence=start_entries[-1].sequence) if start_entries else ():
+        later_entries_by_play_id.setdefault(entry.id.rpartition(".")[0], []).append(entry)
+    for n, start_entry in enumerate(start_entries):
+        later_entries = later_entries_by_play_id.get(str(read_details(start_entry)["play_id"]), [])
         yield Play(
-            start_entry=start,
+            start_entry=start_entry,
             step_entries=tuple(e for e in later_entries if e.kind in PLAY_STEP_KINDS),
             end_entry=next((e for e in later_entries if e.kind in PLAY_END_KINDS), None),
             added_cents_by_source=_sum_added_credit(
-                view, _find_previous_play_start(view, start, starts[n + 1 : n + 2]), start
+                view,
+                _find_previous_start_sequence(view, start_entry, start_entries[n + 1 : n + 2]),
+                start_entry,
             ),
             push_entry=next((e for e in later_entries if e.kind == PLAY_PUSH_KIND), None),
         )
 
 
-def _is_credit(account: str) -> bool:
+def _is_credit(account_name: str) -> bool:
     """Return whether an account is a player's credit on the credit meter, of whatever kind."""
-    line = find_account(account)
-    return line.book is AccountBook.LIVE and line.role is AccountRole.CREDIT
+    account = find_account(account_name)
+    return account.book is AccountBook.LIVE and account.role is AccountRole.CREDIT
 
 
 def read_position(entry: StoredEntry) -> int:
@@ -202,7 +204,7 @@ def read_position(entry: StoredEntry) -> int:
     return int(entry.transaction.dims.get("position", 1))
 
 
-def _find_previous_play_start(
+def _find_previous_start_sequence(
     view: JournalView, start_entry: StoredEntry, previous_start_entries: Sequence[StoredEntry]
 ) -> int:
     """Return the number of the first entry of the previous play at the same position; 0 if there was none.

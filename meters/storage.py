@@ -154,10 +154,10 @@ def replace_file(storage: Storage, path: Path, data: bytes) -> None:
     storage.sync_folder(path.parent)
 
 
-def _build_write_error(path: Path, error: OSError) -> JournalUnwritable:
-    """Return the error for ``path`` with the reason why the operating system refused to access it."""
-    kind = MediumFull if error.errno in _NO_SPACE_ERRNOS else JournalUnwritable
-    return kind(f"{path}: {error.strerror or error}")
+def _build_access_error(path: Path, error: OSError) -> JournalUnwritable:
+    """Return the error for a file that the operating system refused to read or write, with the reason."""
+    error_class = MediumFull if error.errno in _NO_SPACE_ERRNOS else JournalUnwritable
+    return error_class(f"{path}: {error.strerror or error}")
 
 
 @contextmanager
@@ -166,7 +166,7 @@ def _convert_os_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _build_write_error(path, error) from error
+        raise _build_access_error(path, error) from error
 
 
 class _SqliteDatabase:
@@ -220,14 +220,14 @@ def _create_folder_in_memory() -> Path:
     raise AssertionError  # unreachable: the loop is infinite
 
 
-def _open_copy_in_memory(path: Path, wal: Path) -> Database:
+def _open_copy_in_memory(path: Path, wal_path: Path) -> Database:
     """Open an in-memory copy of the SQLite file ``path`` and its WAL for reading.
 
     It is deleted with the connection.
     """
     with _convert_os_errors(path):
         temporary_folder = _create_folder_in_memory()
-        for file in (path, wal):
+        for file in (path, wal_path):
             shutil.copy(file, temporary_folder)
     return _SqliteDatabase(_connect(temporary_folder / path.name, "mode=rw"), temporary_folder)
 
@@ -247,7 +247,7 @@ class _DiskFile:
         try:
             return os.pread(self._fd, size, offset)
         except OSError as error:
-            raise _build_write_error(self._path, error) from error
+            raise _build_access_error(self._path, error) from error
 
     def write_at(self, offset: int, data: bytes) -> None:
         """Write all of ``data`` to the file at ``offset``."""
@@ -256,14 +256,14 @@ class _DiskFile:
             while written_bytes < len(data):
                 written_bytes += os.pwrite(self._fd, data[written_bytes:], offset + written_bytes)
         except OSError as error:
-            raise _build_write_error(self._path, error) from error
+            raise _build_access_error(self._path, error) from error
 
     def sync(self) -> None:
         """Return once everything written to the file is durable."""
         try:
             os.fdatasync(self._fd)
         except OSError as error:
-            raise _build_write_error(self._path, error) from error
+            raise _build_access_error(self._path, error) from error
 
     def truncate(self, size: int) -> None:
         """Set the file's size."""
@@ -316,15 +316,15 @@ class DiskStorage:
         """
         if not read_only:
             return _SqliteDatabase(_connect(path, "mode=rwc"))
-        wal = path.with_name(path.name + "-wal")
-        can_use_wal = wal.exists() or os.access(path.parent, os.W_OK)
+        wal_path = path.with_name(path.name + "-wal")
+        can_use_wal = wal_path.exists() or os.access(path.parent, os.W_OK)
         connection = _connect(path, "mode=ro" if can_use_wal else "mode=ro&immutable=1")
         try:
             connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
         except sqlite3.OperationalError:
             connection.close()
-            if wal.exists():
-                return _open_copy_in_memory(path, wal)
+            if wal_path.exists():
+                return _open_copy_in_memory(path, wal_path)
             connection = _connect(path, "mode=ro&immutable=1")
         except sqlite3.Error:
             pass  # damage to the file is reported by its reader

@@ -112,27 +112,27 @@ _PLAIN_CONTAINERS: Final = frozenset({dict, list, tuple})
 
 def _check_json(value: object, depth: int) -> None:
     """Raise ``TypeError`` or ``ValueError`` unless JSON can represent ``value`` exactly, within ``depth`` levels."""
-    level = [value]
-    while level:  # every entry is checked here, and one loop is faster than a call for each value
+    parts = [value]
+    while parts:  # every entry is checked here, and one loop is faster than a call for each value
         members: list[object] = []
-        for part in level:
-            kind = type(part)
-            if kind is int or (kind is str and part.isascii()) or part is None:  # type: ignore[attr-defined]
+        for part in parts:
+            part_class = type(part)
+            if part_class is int or (part_class is str and part.isascii()) or part is None:  # type: ignore[attr-defined]
                 continue
-            is_plain = kind in _PLAIN_CONTAINERS  # most containers are; the other tests are slow
+            is_plain = part_class in _PLAIN_CONTAINERS  # most containers are; the other tests are slow
             if not is_plain and isinstance(part, str | int):
                 str(part).encode()
                 continue
             if not depth:
                 raise ValueError(f"nested deeper than {JSON_DEPTH_MAX}")
-            if kind is dict or (not is_plain and isinstance(part, Mapping)):
+            if part_class is dict or (not is_plain and isinstance(part, Mapping)):
                 _check_keys(part)  # type: ignore[arg-type]
                 members += part.values()  # type: ignore[attr-defined]
             elif is_plain or isinstance(part, list | tuple):
                 members += part  # type: ignore[arg-type]
             else:
-                raise TypeError(f"the {kind.__name__} {_format_short_value(part)}")
-        level, depth = members, depth - 1
+                raise TypeError(f"the {part_class.__name__} {_format_short_value(part)}")
+        parts, depth = members, depth - 1
 
 
 def _check_keys(value: Mapping[object, object]) -> None:
@@ -259,19 +259,19 @@ class Transaction:
             )
 
     def _check_counts(self) -> None:
-        """Raise :class:`InvalidTransaction` unless every count of occurrences has a name and a positive amount."""
+        """Raise :class:`InvalidTransaction` unless every occurrence count has a name and is above zero."""
         if not isinstance(self.counts, Mapping):
             raise InvalidTransaction(
                 f"{self.id}: counts {_format_short_value(self.counts)} must be a mapping"
             )
-        for name, times in self.counts.items():
+        for name, count in self.counts.items():
             if not _is_name(name):
                 raise InvalidTransaction(
                     f"{self.id}: a count is named by printable text, not {_format_short_value(name)}"
                 )
-            if type(times) is not int or not 0 < times <= AMOUNT_CENTS_MAX:
+            if type(count) is not int or not 0 < count <= AMOUNT_CENTS_MAX:
                 raise InvalidTransaction(
-                    f"{self.id}: count {name} is {_format_short_value(times)}, it must be a whole number above zero"
+                    f"{self.id}: count {name} is {_format_short_value(count)}, it must be a whole number above zero"
                     f" and at most {AMOUNT_CENTS_MAX}"
                 )
 

@@ -37,9 +37,9 @@ class JournalView:
     ) -> None:
         self._database = database
         self._archive = Archive(storage, archives, self._read_archive_end)
-        self._index: tuple[int, IdentifierIndex | None] = -1, None
+        self._identifier_index: tuple[int, IdentifierIndex | None] = -1, None
         """The archive's index of ids, with the number of the last entry that it covers (-1: not loaded yet)."""
-        self._known: tuple[JSON, ArchiveEnd | None] = None, None
+        self._parsed_archive_end: tuple[JSON, ArchiveEnd | None] = None, None
         """The stored end of the archive as JSON, with the object parsed from it, to parse it only once."""
         self._ledger = ledger
         self._mac_key = key
@@ -109,8 +109,8 @@ class JournalView:
         read from the archive.
         """
         kinds = (kind,) if isinstance(kind, str) else tuple(kind)
-        walk = self._iter_newest_first if newest_first else self._iter_oldest_first
-        return itertools.islice(walk(kinds, after_sequence, before_sequence), limit)
+        iter_in_order = self._iter_newest_first if newest_first else self._iter_oldest_first
+        return itertools.islice(iter_in_order(kinds, after_sequence, before_sequence), limit)
 
     def _iter_oldest_first(
         self, kinds: Sequence[str], after_sequence: int, before_sequence: int | None
@@ -120,15 +120,21 @@ class JournalView:
         Entries that are moved to the archive meanwhile are read from there.
         """
         while True:
-            base = self._find_last_entry_only_in_archive()
-            if after_sequence < base:
-                end = base + 1 if before_sequence is None else min(before_sequence, base + 1)
-                for entry in self._archive.walk(kinds, after_sequence, end, newest_first=False):
+            sequence_before_first = self._find_last_sequence_only_in_archive()
+            if after_sequence < sequence_before_first:
+                end = (
+                    sequence_before_first + 1
+                    if before_sequence is None
+                    else min(before_sequence, sequence_before_first + 1)
+                )
+                for entry in self._archive.iter_entries_between(
+                    kinds, after_sequence, end, newest_first=False
+                ):
                     after_sequence = entry.sequence
                     yield entry
-                after_sequence = max(after_sequence, base)
+                after_sequence = max(after_sequence, sequence_before_first)
             try:
-                for entry in self._database.walk(
+                for entry in self._database.iter_entries_between(
                     kinds, after_sequence, before_sequence, None, newest_first=False
                 ):
                     after_sequence = entry.sequence
@@ -141,13 +147,19 @@ class JournalView:
         self, kinds: Sequence[str], after_sequence: int, before_sequence: int | None
     ) -> Iterator[StoredEntry]:
         """Yield journal entries from the database, then from the archive, newest first."""
-        for entry in self._database.walk(kinds, after_sequence, before_sequence, None, newest_first=True):
+        for entry in self._database.iter_entries_between(
+            kinds, after_sequence, before_sequence, None, newest_first=True
+        ):
             before_sequence = entry.sequence
             yield entry
-        base = self._find_last_entry_only_in_archive()
-        if after_sequence < base:
-            end = base + 1 if before_sequence is None else min(before_sequence, base + 1)
-            yield from self._archive.walk(kinds, after_sequence, end, newest_first=True)
+        sequence_before_first = self._find_last_sequence_only_in_archive()
+        if after_sequence < sequence_before_first:
+            end = (
+                sequence_before_first + 1
+                if before_sequence is None
+                else min(before_sequence, sequence_before_first + 1)
+            )
+            yield from self._archive.iter_entries_between(kinds, after_sequence, end, newest_first=True)
 
     def list_kinds(self) -> list[str]:
         """Return every kind of entry in the journal, sorted."""
@@ -165,13 +177,13 @@ class JournalView:
         """
         last_sequence = after_sequence
         while last_sequence < self.sequence:
-            base = self._find_last_entry_only_in_archive()
+            sequence_before_first = self._find_last_sequence_only_in_archive()
             try:
                 for sequence, body in self._iter_chained_bodies(last_sequence):
                     last_sequence = sequence
                     yield body
             except JournalDamaged:
-                if self._find_last_entry_only_in_archive() == base:
+                if self._find_last_sequence_only_in_archive() == sequence_before_first:
                     raise
                 # The running machine archived them while they were being read.
 
@@ -181,43 +193,43 @@ class JournalView:
         """Yield what :meth:`iter_bodies` yields, but read from the second medium: its archive, then its log."""
         log = location.open_log_copy()
         first_sequences = log.list_segment_starts()
-        base = first_sequences[0] - 1 if first_sequences else 0
+        sequence_before_first = first_sequences[0] - 1 if first_sequences else 0
         for sequence, body, _ in Archive(
             location.storage, location.archive_folders[1:], self._read_archive_end
         ).iter_bodies(after_sequence):
-            if sequence > base:
+            if sequence > sequence_before_first:
                 break
             after_sequence = sequence
             yield body
         # The machine may be writing: the log is read up to where the first copy had come.
-        for item in (
+        for authenticated_entry in (
             log.iter_entries(after_sequence, last_sequence=self.sequence)
             if after_sequence < self.sequence
             else ()
         ):
             if self._mac_key is not None:
-                check_mac(item, self._mac_key)
-            yield item.entry.body
+                check_mac(authenticated_entry, self._mac_key)
+            yield authenticated_entry.entry.body
 
     def _iter_chained_bodies(self, after_sequence: int) -> Iterator[tuple[int, bytes]]:
         """Yield (number, bytes) of all entries after ``after_sequence``, from the archive and then the database."""
-        base, base_hex = self._database.read_head_before_first()
-        if after_sequence < base:
+        sequence_before_first, hash_before_first = self._database.read_head_before_first()
+        if after_sequence < sequence_before_first:
             for sequence, body, hash_hex in self._archive.iter_bodies(after_sequence):
-                if sequence == base and hash_hex != base_hex:
+                if sequence == sequence_before_first and hash_hex != hash_before_first:
                     raise JournalDamaged(
                         "the archive",
-                        f"its entry {base} is not the one that the journal's next entry follows",
+                        f"its entry {sequence_before_first} is not the one that the journal's next entry follows",
                     )
                 yield sequence, body
-                if sequence == base:
+                if sequence == sequence_before_first:
                     break
-        for item in self._database.iter_entries(max(after_sequence, base)):
-            if item.entry.sequence > self.sequence:
+        for authenticated_entry in self._database.iter_entries(max(after_sequence, sequence_before_first)):
+            if authenticated_entry.entry.sequence > self.sequence:
                 return
             if self._mac_key is not None:
-                check_mac(item, self._mac_key)
-            yield item.entry.sequence, item.entry.body
+                check_mac(authenticated_entry, self._mac_key)
+            yield authenticated_entry.entry.sequence, authenticated_entry.entry.body
 
     @property
     def archive(self) -> Archive:
@@ -227,46 +239,49 @@ class JournalView:
     def _read_archive_end(self) -> ArchiveEnd | None:
         """Return where the archive ends according to the machine state, or None if nothing was archived."""
         stored_archive_end = self._ledger.state.get(ARCHIVE_END_KEY)
-        if stored_archive_end is not self._known[0]:
-            self._known = stored_archive_end, ArchiveEnd.from_state(stored_archive_end)
-        return self._known[1]
+        if stored_archive_end is not self._parsed_archive_end[0]:
+            self._parsed_archive_end = stored_archive_end, ArchiveEnd.from_state(stored_archive_end)
+        return self._parsed_archive_end[1]
 
-    def _find_last_entry_only_in_archive(self) -> int:
+    def _find_last_sequence_only_in_archive(self) -> int:
         """Return the number of the last entry that is only in the archive, because the first copy begins after it.
 
         A running machine may have archived more entries since this view was opened; the known end of the archive is
         then updated.
         """
-        base = self._database.read_first_sequence() - 1
+        sequence_before_first = self._database.read_first_sequence() - 1
         archive_end = self._read_archive_end()
-        if base > (0 if archive_end is None else archive_end.last_sequence):
+        if sequence_before_first > (0 if archive_end is None else archive_end.last_sequence):
             newest_checkpoint = next(
-                self._database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None
+                self._database.iter_entries_between(
+                    (checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True
+                ),
+                None,
             )
             newest_archive_end = (
                 None if newest_checkpoint is None else read_checkpoint_archive_end(newest_checkpoint)
             )
-            self._known = self._ledger.state.get(ARCHIVE_END_KEY), newest_archive_end
-        return base
+            self._parsed_archive_end = self._ledger.state.get(ARCHIVE_END_KEY), newest_archive_end
+        return sequence_before_first
 
     @property
     def genesis(self) -> StoredEntry:
         """Return the first entry, which identifies the journal."""
-        if self._find_last_entry_only_in_archive():
+        if self._find_last_sequence_only_in_archive():
             archive_end = self._read_archive_end()
             if archive_end is not None:
                 return archive_end.genesis
-        return next(self._database.walk((), 0, None, 1, newest_first=False))
+        return next(self._database.iter_entries_between((), 0, None, 1, newest_first=False))
 
     def _load_identifier_index(self) -> IdentifierIndex | None:
         """Return the archive's index of entry ids, or None if nothing was archived.
 
         Its digest is checked on the first call.
         """
-        last_archived = self._archive.last_sequence
-        if self._index[0] != last_archived:
-            self._index = last_archived, self._archive.load_identifier_index()
-        return self._index[1]
+        last_archived_sequence = self._archive.last_sequence
+        if self._identifier_index[0] != last_archived_sequence:
+            self._identifier_index = last_archived_sequence, self._archive.load_identifier_index()
+        return self._identifier_index[1]
 
     def balance_cents(self, account: str) -> int:
         """Return what flowed into the account minus what flowed out, in minor units."""
@@ -278,7 +293,7 @@ class JournalView:
 
     def list_pending(self) -> list[Reservation]:
         """Return the reservations of value that are neither settled nor voided, oldest first."""
-        return list(self._ledger.pending.values())
+        return list(self._ledger.pending_reservations.values())
 
     def state(self, key: str, default: JSON = None) -> JSON:
         """Return the machine state stored under ``key``, or ``default`` if none exists."""
@@ -319,32 +334,37 @@ def load_ledger(database: DatabaseReader, key: MachineKey | None = None) -> tupl
     :class:`JournalDamaged`.
     """
     location = "journal"
-    base, _ = database.read_head_before_first()
+    sequence_before_first, _ = database.read_head_before_first()
     newest_checkpoint = next(
-        database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None
+        database.iter_entries_between((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None
     )
-    known_archive_end = None if newest_checkpoint is None else read_checkpoint_archive_end(newest_checkpoint)
-    if base and known_archive_end is None:
+    checkpoint_archive_end = (
+        None if newest_checkpoint is None else read_checkpoint_archive_end(newest_checkpoint)
+    )
+    if sequence_before_first and checkpoint_archive_end is None:
         raise JournalDamaged(
-            location, f"entries 1 to {base} are missing, and no checkpoint states that they are archived"
+            location,
+            f"entries 1 to {sequence_before_first} are missing, and no checkpoint states that they are archived",
         )
     genesis = (
-        known_archive_end.genesis
-        if base and known_archive_end
-        else next(database.walk((), 0, None, 1, newest_first=False), None)
+        checkpoint_archive_end.genesis
+        if sequence_before_first and checkpoint_archive_end
+        else next(database.iter_entries_between((), 0, None, 1, newest_first=False), None)
     )
     public_key = checkpoint.read_public_key(genesis, location)
     ledger = Ledger()
     if newest_checkpoint is not None:
         saved = checkpoint.check_checkpoint(newest_checkpoint, public_key, location)
         ledger = checkpoint.decode_ledger(saved, newest_checkpoint.sequence, newest_checkpoint.hash_hex)
-    for item in database.iter_entries(ledger.sequence):
+    for authenticated_entry in database.iter_entries(ledger.sequence):
         if key is not None:
-            check_mac(item, key)
-        ledger.replay((item.entry,))
+            check_mac(authenticated_entry, key)
+        ledger.replay((authenticated_entry.entry,))
     archive_end = ArchiveEnd.from_state(ledger.state.get(ARCHIVE_END_KEY))
-    if base > (0 if archive_end is None else archive_end.last_sequence):
-        raise JournalDamaged(location, f"entries up to {base} are missing, and were not archived")
+    if sequence_before_first > (0 if archive_end is None else archive_end.last_sequence):
+        raise JournalDamaged(
+            location, f"entries up to {sequence_before_first} are missing, and were not archived"
+        )
     if archive_end is not None and database.read_hash(archive_end.last_sequence) != archive_end.head_hex:
         raise JournalDamaged(location, f"entry {archive_end.last_sequence} is not the one that was archived")
     return ledger, public_key
@@ -373,20 +393,20 @@ def open_view(
 
     With the machine's ``key``, it is verified that the machine wrote the last checkpoint, the entries after it and
     those that :meth:`JournalView.iter_bodies` yields, and that no acknowledged entry is cut off the end. With
-    ``check_pages``, every page of the file is compared with its sum, if the machine key can be read: otherwise an
+    ``check_pages``, every page of the file is compared with its checksum, if the machine key can be read: otherwise an
     entry whose kind or index is damaged would be left out unnoticed. That opens the file independently of SQLite,
     so the process that writes this journal must not use it.
 
     Raises :class:`JournalUnwritable` if there is no journal, :class:`JournalDamaged` if it is not what was
     written.
     """
-    medium = storage or DiskStorage()
+    storage = storage or DiskStorage()
     media = state_folder, second_folder or state_folder / SECOND_FOLDER
     # Read this head before the entries: a running machine may write more of both meanwhile.
-    acknowledged_head = None if key is None else _read_acknowledged_head(medium, media, key)
-    if check_pages and (readable_key := key or _load_readable_key(medium, media)) is not None:
-        verify_pages(medium, state_folder, readable_key)
-    database = DatabaseReader.open(medium, state_folder)
+    acknowledged_head = None if key is None else _read_acknowledged_head(storage, media, key)
+    if check_pages and (readable_key := key or _load_readable_key(storage, media)) is not None:
+        verify_pages(storage, state_folder, readable_key)
+    database = DatabaseReader.open(storage, state_folder)
     try:
         ledger, public_key = load_ledger(database, key)
         if key is not None:
@@ -396,8 +416,8 @@ def open_view(
     except BaseException:
         database.close()
         raise
-    archives = JournalLocation(medium, *media).archive_folders
-    return JournalView(database, ledger, public_key, key, storage=medium, archives=archives)
+    archives = JournalLocation(storage, *media).archive_folders
+    return JournalView(database, ledger, public_key, key, storage=storage, archives=archives)
 
 
 def _load_readable_key(storage: Storage, media: tuple[Path, Path]) -> MachineKey | None:
@@ -435,9 +455,9 @@ def _check_end(
             str(media[0]),
             f"it ends at entry {sequence}, but entry {acknowledged_head.sequence} was acknowledged",
         )
-    base, _ = database.read_head_before_first()
+    sequence_before_first, _ = database.read_head_before_first()
     if (
-        acknowledged_head.sequence >= base
+        acknowledged_head.sequence >= sequence_before_first
         and database.read_hash(acknowledged_head.sequence) != acknowledged_head.hash_hex
     ):
         raise JournalDamaged(

@@ -22,7 +22,7 @@ from egm.config.cabinet_file import StateFolder
 from egm.links.metrics import build_series
 from egm.progressive.messages import LevelValue
 from meters import open_view
-from tools.floor.progressive.readings import Readings
+from tools.floor.progressive.controller_metrics import ControllerMetrics
 from tools.floor.progressive.signs import SignRecord
 
 #: Exported from the first time it happens: a rule about it is silent until then.
@@ -213,9 +213,9 @@ def test_every_alert_fires_at_its_first_occurrence(tmp_path, name):
 
 
 def test_the_controllers_alerts_use_metrics_that_it_exports():
-    readings = Readings()
+    readings = ControllerMetrics()
     sign = SignRecord(id="1", status="lit", status_since="", heard_at="", shown_cents_by_level={})
-    readings.replace_figures([LevelValue(level="A", sequence=1, time_utc="", amount_cents=7)], [sign], 0)
+    readings.replace_metrics([LevelValue(level="A", sequence=1, time_utc="", amount_cents=7)], [sign], 0)
     names = {metric.name for metric in readings.collect()}
     rules = (MONITORING / "alerts-controller.yml").read_text()
     assert set(re.findall(r"\begm_[a-z_]+", rules)) <= names

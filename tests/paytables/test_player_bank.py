@@ -260,7 +260,7 @@ def test_a_simulated_bank_agrees_with_its_exact_return(name, seeded_draw):
         additional_bets=bank.required_bets,
     )
     assert abs(judge_return(tally, bank.cost_credits, bank.rtp, bank.variance).z_score) < 3.3
-    assert set(tally.wins) == {0, 20, 40}
+    assert set(tally.game_count_by_win) == {0, 20, 40}
 
 
 @pytest.mark.parametrize("name", GAMES)

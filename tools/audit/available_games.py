@@ -26,14 +26,14 @@ class AvailableGames:
 
     def __init__(self, game_files: GameFiles) -> None:
         self._game_files = game_files
-        self._texts: dict[str, str] = {}
+        self._stored_text_by_digest: dict[str, str] = {}
         """Definition texts stored in the journal, by digest."""
 
     def store_definitions(self, entry: StoredEntry) -> None:
         """Add the texts of game definitions that a journal entry contains."""
         for key, stored_text in entry.state.items():
             if key.startswith(PlayKey.GAME_DEFINITION) and isinstance(stored_text, str):
-                self._texts[key.removeprefix(PlayKey.GAME_DEFINITION)] = stored_text
+                self._stored_text_by_digest[key.removeprefix(PlayKey.GAME_DEFINITION)] = stored_text
 
     def find(self, game_id: str, digest: str) -> Game | None:
         """Return the game definition with the digest ``digest``, or None if neither a file nor the journal has it."""
@@ -45,7 +45,7 @@ class AvailableGames:
 
     def _find_in_journal(self, digest: str) -> Game | None:
         """Return the game definition that the journal stores under ``digest``, or None if it has no valid one."""
-        stored_text = self._texts.get(digest)
+        stored_text = self._stored_text_by_digest.get(digest)
         game = None if stored_text is None else _parse_stored_game(stored_text)
         return game if game is not None and game.digest == digest else None
 

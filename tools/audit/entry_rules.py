@@ -138,7 +138,7 @@ class EntryRulesAudit:
         self.facts.update(entry)
 
     def is_plain_run_allowed(self, run: PlainRun, ledger: Ledger) -> bool:
-        """Return whether the rules allow a sequence of plain games now.
+        """Return whether the rules allow a run of plain games now.
 
         A plain game has only ordinary entries (:mod:`tools.audit.plain_games`); a sequence of them is checked as a
         whole. ``ledger`` is the ledger before the sequence. Required:
@@ -182,7 +182,7 @@ class EntryRulesAudit:
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Update the collected facts with a sequence of plain games, as if each entry had been checked."""
+        """Update the collected facts with a run of plain games, as if each entry had been checked."""
         facts = self.facts
         if run.parse_stored_tables():
             facts.cached_machine_states.clear()

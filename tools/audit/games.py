@@ -112,7 +112,7 @@ class GameFiles:
 class _Play:
     """A game in the journal that has not ended yet, as far as the audit has read it."""
 
-    start: StoredEntry
+    start_entry: StoredEntry
     """The entry that starts the game."""
     start_record: GameRecord | None
     """The record of the start entry; None if it cannot be read."""
@@ -122,7 +122,7 @@ class _Play:
     @property
     def entries(self) -> tuple[StoredEntry, ...]:
         """Return the entries of the game's start and of its later steps read so far, in order."""
-        return (self.start, *(entry for entry, _ in self.steps))
+        return (self.start_entry, *(entry for entry, _ in self.steps))
 
 
 class GameAudit:
@@ -153,12 +153,12 @@ class GameAudit:
         self._report_finding = report_finding
         self._read_memory = read_memory
         self._add_notice = add_notice
-        self._open_plays: dict[str, _Play] = {}
-        self._prize_register_lines: dict[str, list[tuple[StoredEntry, PrizesWon]]] = {}
-        """The lines of the register of wins about prizes in kind: for each play id, entry and record."""
-        self._latest_play_ids: dict[int, str] = {}
+        self._open_play_by_id: dict[str, _Play] = {}
+        self._prize_lines_by_play_id: dict[str, list[tuple[StoredEntry, PrizesWon]]] = {}
+        """The lines of the register of wins about prizes in kind, as entry and record, by play id."""
+        self._latest_play_id_by_position: dict[int, str] = {}
         """The id of the most recently started game of each position, by position number."""
-        self._double_up_stakes: dict[str, tuple[int, ...]] = {}
+        self._double_up_stakes_by_play_id: dict[str, tuple[int, ...]] = {}
         """The double-up stakes of each open game in minor units, by play id."""
         self._rounds = RoundAudit(report_finding, can_start_game, add_notice)
         self._carried_spin: WheelSpin | None = None
@@ -167,13 +167,13 @@ class GameAudit:
         A game after the clear may use the number of this spin.
         """
         self._stakes = StakeAudit(games, report_finding)
-        self.replayed_games = 0
-        self.void_games = 0
+        self.replayed_game_count = 0
+        self.void_game_count = 0
 
     @property
     def open_play_count(self) -> int:
         """Return the number of games that have not ended."""
-        return len(self._open_plays)
+        return len(self._open_play_by_id)
 
     def close(self) -> None:
         """At the end of the journal, check the games that are still open, and the last shared round.
@@ -182,26 +182,26 @@ class GameAudit:
         started no game is reported.
         """
         self._rounds.close()
-        for play in self._open_plays.values():
+        for play in self._open_play_by_id.values():
             if play.start_record is not None:
                 self._replay(play, play.start_record)
 
     def is_plain_run_allowed(self, run: PlainRun) -> bool:
-        """Return whether a sequence of plain games may follow the entries checked so far.
+        """Return whether a run of plain games may follow the entries checked so far.
 
         No game may be open, no shared round may be starting, and the tables must be in the state from which the
-        sequence starts.
+        run starts.
         """
         return (
-            not (self._open_plays or self._double_up_stakes)
+            not (self._open_play_by_id or self._double_up_stakes_by_play_id)
             and not self._rounds.is_round_starting
             and self._stakes.is_plain_run_allowed(run)
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Update the audit with a sequence of plain games, as if their entries had been checked one by one."""
-        self._latest_play_ids[1] = run.last_play_id
-        self.replayed_games += run.game_count
+        """Update the audit with a run of plain games, as if their entries had been checked one by one."""
+        self._latest_play_id_by_position[1] = run.last_play_id
+        self.replayed_game_count += run.game_count
         self._stakes.add_plain_run(run)
 
     def check_entry(self, entry: StoredEntry) -> GameRecord | None:
@@ -238,12 +238,12 @@ class GameAudit:
             return self._start_play(entry)
         elif kind == GAME_DOUBLE_UP.kind:
             if (double_up := self._read_record(entry, DoubleUpStakes)) is not None:
-                self._double_up_stakes[double_up.play_id] = double_up.stakes_cents
+                self._double_up_stakes_by_play_id[double_up.play_id] = double_up.stakes_cents
         elif (
             kind == PRIZE_REGISTERED.kind
             and (register_line := self._read_record(entry, PrizesWon)) is not None
         ):
-            self._prize_register_lines.setdefault(register_line.play_id, []).append((entry, register_line))
+            self._prize_lines_by_play_id.setdefault(register_line.play_id, []).append((entry, register_line))
         return None
 
     def _check_dimensions(self, entry: StoredEntry) -> None:
@@ -252,16 +252,16 @@ class GameAudit:
         The dimensions (game, paytable, denomination, wager level, position) say under which meters the entry's
         transfers and counts are added up.
         """
-        play, dims = self._open_plays.get(entry.id.rpartition(".")[0]), entry.transaction.dims
+        play, dims = self._open_play_by_id.get(entry.id.rpartition(".")[0]), entry.transaction.dims
         is_metered = bool(entry.transfers or entry.counts)
         if play is None or not (is_metered or dims.keys() - {"position"}):
             return
         # If the machine has only one position, perhaps since a restart during the game, its entries name none.
-        if {"position": 1, **dims} != {"position": 1, **play.start.transaction.dims}:
+        if {"position": 1, **dims} != {"position": 1, **play.start_entry.transaction.dims}:
             self._report_finding(
                 entry,
-                f"dims differ from those of the play's first entry: expected {dict(play.start.transaction.dims)}, "
-                f"found {dict(dims)}",
+                "dims differ from those of the play's first entry: expected "
+                f"{dict(play.start_entry.transaction.dims)}, found {dict(dims)}",
             )
 
     def _read_record(self, entry: StoredEntry, record_class: type[RecordT]) -> RecordT | None:
@@ -285,16 +285,16 @@ class GameAudit:
         if game_record is not None and game_record.end_entry_kind:
             return game_record
         play_id = entry.id.rpartition(".")[0] if game_record is None else game_record.play_id
-        if play_id in self._open_plays:
+        if play_id in self._open_play_by_id:
             self._report_finding(entry, f"play {play_id} was already started and is still open")
         position = int(entry.transaction.dims.get("position", 1))
-        previous_play_id = self._latest_play_ids.get(position)
-        if previous_play_id in self._open_plays and previous_play_id != play_id:
+        previous_play_id = self._latest_play_id_by_position.get(position)
+        if previous_play_id in self._open_play_by_id and previous_play_id != play_id:
             self._report_finding(
                 entry, f"play {play_id} starts although play {previous_play_id} was never ended"
             )
-        self._latest_play_ids[position] = play_id
-        self._open_plays[play_id] = _Play(entry, game_record)
+        self._latest_play_id_by_position[position] = play_id
+        self._open_play_by_id[play_id] = _Play(entry, game_record)
         if game_record is not None:
             self._stakes.check_game_start(entry, game_record)
         if game_record is None or not self._rounds.is_in_starting_round(game_record):
@@ -342,7 +342,7 @@ class GameAudit:
         """Check one more step of an open game, such as a player's choice, and store it."""
         choice = self._read_record(entry, GameChoice)
         play_id = entry.id.rpartition(".")[0] if choice is None else choice.play_id
-        play = self._open_plays.get(play_id)
+        play = self._open_play_by_id.get(play_id)
         if play is None:
             self._report_finding(entry, f"play {play_id} was not started")
         elif choice is None:
@@ -364,7 +364,7 @@ class GameAudit:
             else self._read_record(entry, GameEndWithHandpay)
         )
         play_id = entry.id.rpartition(".")[0] if end_record is None else end_record.play_id
-        play = self._open_plays.pop(play_id, None)
+        play = self._open_play_by_id.pop(play_id, None)
         if play is None:
             self._report_finding(entry, f"play {play_id} was not started")
             return
@@ -372,9 +372,9 @@ class GameAudit:
         self._rounds.end_play(play_id, step_count, is_void=kind == GAME_VOID.kind)
         replayed_game = None if play.start_record is None else self._replay(play, play.start_record)
         if kind == GAME_VOID.kind:
-            self.void_games += 1
+            self.void_game_count += 1
         else:
-            self.replayed_games += 1
+            self.replayed_game_count += 1
         if isinstance(end_record, GameVoid) and play.start_record is not None:
             self._check_void(play, play.start_record, entry, end_record)
         elif (
@@ -397,7 +397,7 @@ class GameAudit:
         Return None if the definition is not available, or if the replay fails. The outcome is None while the game waits
         for a decision of the player. Every step whose record differs from the replay is reported.
         """
-        entry, game_reference = play.start, start_record.game_reference
+        entry, game_reference = play.start_entry, start_record.game_reference
         game = self._games.find(game_reference.id, game_reference.digest)
         if game is None:
             self._report_finding(
@@ -494,20 +494,23 @@ class GameAudit:
         )
         carried_step_count = len(start_record.steps)  # a carried-over game starts with all its steps
         steps: list[tuple[StoredEntry, RecordedStep | GameChoice, Outcome | None]] = [
-            (play.start, step, start_record.outcome if number == carried_step_count else None)
-            for number, step in enumerate(start_record.steps, start=1)
+            (play.start_entry, step, start_record.outcome if step_number == carried_step_count else None)
+            for step_number, step in enumerate(start_record.steps, start=1)
         ]
         steps += [(entry, choice, choice.outcome) for entry, choice in play.steps]
-        for number, (entry, step, recorded_outcome) in enumerate(steps):
-            if number >= carried_step_count and entry.id != f"{start_record.play_id}.choice-{number}":
+        for step_number, (entry, step, recorded_outcome) in enumerate(steps):
+            if (
+                step_number >= carried_step_count
+                and entry.id != f"{start_record.play_id}.choice-{step_number}"
+            ):
                 self._report_finding(
-                    entry, f"id: expected {start_record.play_id}.choice-{number}, found {entry.id}"
+                    entry, f"id: expected {start_record.play_id}.choice-{step_number}, found {entry.id}"
                 )
             if isinstance(step, GameChoice):
                 self._check_raise(entry, start_record, step, stepped_game)
             if stepped_game.decision is not None:
                 self._rounds.check_choice_for_other_seat(
-                    entry, start_record, number, step, stepped_game.decision
+                    entry, start_record, step_number, step, stepped_game.decision
                 )
             if stepped_game.decision is not None and stepped_game.decision.kind == WHEEL_DECISION_KIND:
                 self._check_wheel(entry, start_record, step)
@@ -561,7 +564,7 @@ class GameAudit:
     # ------------------------------------------------------------------ money
     def _check_end(
         self,
-        open_play: _Play,
+        play: _Play,
         start_record: GameRecord,
         ended_game: EndedGame,
     ) -> None:
@@ -580,7 +583,9 @@ class GameAudit:
             stake * start_record.denomination_cents for stake in outcome.double_up_stakes
         ]
         recorded_stakes_cents = (
-            list(self._double_up_stakes.pop(start_record.play_id, ())) if self._double_up_stakes else []
+            list(self._double_up_stakes_by_play_id.pop(start_record.play_id, ()))
+            if self._double_up_stakes_by_play_id
+            else []
         )
         if expected_stakes_cents != recorded_stakes_cents:
             self._report_finding(
@@ -590,14 +595,14 @@ class GameAudit:
             )
         wrong_source = "house:win" if expected_stakes_cents else "house:double_up_win"
         if wrong_source in [t.source for t in transfers]:
-            source = "house:double_up_win" if expected_stakes_cents else "house:win"
+            expected_source = "house:double_up_win" if expected_stakes_cents else "house:win"
             self._report_finding(
-                end_entry, f"transfers: the win must be paid from {source}, found {wrong_source}"
+                end_entry, f"transfers: the win must be paid from {expected_source}, found {wrong_source}"
             )
         last_step: GameRecord | GameChoice = start_record
-        if open_play.steps:
-            _, last_step = open_play.steps[-1]
-        self._stakes.check_game_end(open_play.entries, start_record, last_step, ended_game)
+        if play.steps:
+            _, last_step = play.steps[-1]
+        self._stakes.check_game_end(play.entries, start_record, last_step, ended_game)
         prize_reservations = prizes.list_prize_reservations(end_entry) if transfers else []
         if outcome.merchandise or prize_reservations or end_record.prizes:
             self._check_prizes(ended_game, prize_reservations)
@@ -606,10 +611,10 @@ class GameAudit:
         """Check that the end of a game reserves and records exactly the prizes in kind that the game has won."""
         game, outcome, end_entry, end_record = ended_game
         won_prize_ids = outcome.merchandise
-        prizes_by_id = {prize.id: prize for prize in game.list_prizes_in_kind()}
+        prize_by_id = {prize.id: prize for prize in game.list_prizes_in_kind()}
         if (
             prizes.compute_due_prize_reservations(
-                {name: prize.value_cents for name, prize in prizes_by_id.items()}, won_prize_ids
+                {name: prize.value_cents for name, prize in prize_by_id.items()}, won_prize_ids
             )
             != prize_reservations
         ):
@@ -620,7 +625,7 @@ class GameAudit:
             )
         expected_prizes = tuple(
             PrizeRecord(
-                id=name, names=dict(prizes_by_id[name].names), value_cents=prizes_by_id[name].value_cents
+                id=name, names=dict(prize_by_id[name].names), value_cents=prize_by_id[name].value_cents
             )
             for name in won_prize_ids
         )
@@ -630,7 +635,7 @@ class GameAudit:
                 f"record.prizes: expected {[prize.id for prize in expected_prizes]} with the names and values of the "
                 f"definition, found {[prize.id for prize in end_record.prizes]}",
             )
-        register_lines = self._prize_register_lines.pop(end_record.play_id, [])
+        register_lines = self._prize_lines_by_play_id.pop(end_record.play_id, [])
         if [line.prizes for _, line in register_lines] != [(prize,) for prize in expected_prizes]:
             registered_prize_ids = [[prize.id for prize in line.prizes] for _, line in register_lines]
             self._report_finding(
@@ -721,9 +726,11 @@ def _describe_outcome_difference(replayed_outcome: Outcome | None, recorded_outc
             for outcome in (replayed_outcome, recorded_outcome)
         )
         return f"expected {expected_text}, found {found_text}"
-    expected, recorded_json = replayed_outcome.to_json(), recorded_outcome.to_json()
+    expected_json, recorded_json = replayed_outcome.to_json(), recorded_outcome.to_json()
     field_names = sorted(
-        name for name in {*expected, *recorded_json} if expected.get(name) != recorded_json.get(name)
+        name
+        for name in {*expected_json, *recorded_json}
+        if expected_json.get(name) != recorded_json.get(name)
     )
     return (
         f"expected {replayed_outcome.win_credits} credits, found {recorded_outcome.win_credits} credits; "

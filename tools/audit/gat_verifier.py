@@ -35,7 +35,7 @@ class GatStatus:
 
     version: str
     is_calculating: bool
-    """Whether the machine is calculating a signature."""
+    """Whether a calculation is running, such as one of a signature."""
     has_results: bool
     """Whether the results of a calculation can be read."""
     state: str
@@ -154,7 +154,7 @@ class GatVerifier:
         self._port.timeout = self._reply_timeout_seconds
         head = self._port.read(2)
         if len(head) < 2:
-            raise GatError(f"request {command:02X}: the machine did not reply")
+            raise GatError(f"query {command:02X}: the machine did not reply")
         reply_code, packet_length = head
         remainder = self._port.read(max(packet_length - 2, 0))
         packet = head + remainder
@@ -163,5 +163,5 @@ class GatVerifier:
             or len(packet) != packet_length
             or compute_crc(packet[:-2]) != int.from_bytes(packet[-2:], "big")
         ):
-            raise GatError(f"request {command:02X}: the reply is damaged: {packet.hex(' ')}")
+            raise GatError(f"query {command:02X}: the reply is damaged: {packet.hex(' ')}")
         return packet[2:-2]

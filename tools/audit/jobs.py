@@ -32,8 +32,8 @@ BATCH_ENTRY_COUNT: Final = 500
 _BATCH_SIZE_BYTES: Final = 4 << 20
 #: A batch is extended up to this multiple of its usual size, so that it does not end within a game.
 _BATCH_EXCESS_FACTOR: Final = 2
-#: The maximum number of batches for each process, whose results have not been returned yet.
-_BATCHES_PER_PROCESS: Final = 3
+#: The maximum number of batches per process that are held at once, because their results were not yet returned.
+_BATCHES_PER_PROCESS_MAX: Final = 3
 
 #: The text of the error that a process of the audit has ended.
 _PROCESS_ENDED_ERROR: Final = (
@@ -53,14 +53,14 @@ class JobError(OperatorError):
 class _Job:
     """A batch of entries that a worker process searches for plain games, with the future result."""
 
-    first_entry_number: int
+    first_sequence: int
     """The number of the first entry in the batch."""
     entry_bodies: list[bytes]
     """The encoded entries of the batch."""
     result: Future[list[PlainRun]]
 
     def wait(self) -> tuple[list[bytes], list[PlainRun]]:
-        """Wait for the search to end; return the encoded entries and the sequences of plain games in them.
+        """Wait for the search to end; return the encoded entries and the runs of plain games in them.
 
         Raises :class:`JobError`.
         """
@@ -69,19 +69,19 @@ class _Job:
         except BrokenProcessPool as error:
             raise JobError(_PROCESS_ENDED_ERROR) from error
         except Exception as error:
-            last_entry_number = self.first_entry_number + len(self.entry_bodies) - 1
+            last_sequence = self.first_sequence + len(self.entry_bodies) - 1
             raise JobError(
-                f"the journal was not verified: the check of the entries {self.first_entry_number} to "
-                f"{last_entry_number} failed ({error!r})"
+                f"the journal was not verified: the check of the entries {self.first_sequence} to "
+                f"{last_sequence} failed ({error!r})"
             ) from error
 
 
 def find_plain_runs(
-    bodies: Iterable[bytes], games: GameSource, process_count: int, last_sequence: int = 0
+    bodies: Iterable[bytes], games: GameSource, process_count: int, after_sequence: int = 0
 ) -> Iterator[tuple[list[bytes], list[PlainRun]]]:
-    """Yield the journal's entries in batches, in order, each with the sequences of plain games in it.
+    """Yield the journal's entries in batches, in order, each with the runs of plain games in it.
 
-    ``bodies`` are the encoded entries that follow the entry with the number ``last_sequence``. If reading them
+    ``bodies`` are the encoded entries that follow the entry with the number ``after_sequence``. If reading them
     raises an error, the entries before it are yielded first. Raises :class:`JobError` if a worker process ends
     or fails.
     """
@@ -98,9 +98,9 @@ def find_plain_runs(
         journal_error: JournalError | None = None
         try:
             for batch in _iter_batches(bodies):
-                submitted_jobs.append(_Job(last_sequence + 1, batch, _submit(pool, batch)))
-                last_sequence += len(batch)
-                if len(submitted_jobs) >= _BATCHES_PER_PROCESS * process_count:
+                submitted_jobs.append(_Job(after_sequence + 1, batch, _submit(pool, batch)))
+                after_sequence += len(batch)
+                if len(submitted_jobs) >= _BATCHES_PER_PROCESS_MAX * process_count:
                     yield submitted_jobs.popleft().wait()
         except JournalError as error:
             journal_error = error
@@ -152,7 +152,7 @@ def _start_worker(games: GameSource, parent_process_id: int) -> None:
 
 
 def _find_runs(batch: list[bytes]) -> list[PlainRun]:
-    """Return the sequences of plain games in a batch; executed in a worker process."""
+    """Return the runs of plain games in a batch; executed in a worker process."""
     assert _worker_finder is not None
     return _worker_finder.find_runs(batch)
 

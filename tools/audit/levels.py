@@ -95,28 +95,28 @@ class LevelAudit:
     def __init__(self, games: GameSource, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
         self._report_finding = report_finding
-        self._open_plays: dict[str, _Play] = {}
-        self._contribution_numbers: dict[str, int] = {}
+        self._open_play_by_id: dict[str, _Play] = {}
+        self._contribution_number_by_pool_id: dict[str, int] = {}
         """The number of the last contribution to each linked level, by pool."""
-        self._awarded_cents: dict[str, int] = {}
+        self._awarded_cents_by_claim_id: dict[str, int] = {}
         """The amount awarded for each claim in minor units, by claim id.
 
         The controller, a ruling, or staff in place of a missing answer have awarded it.
         """
-        self._commitments: dict[tuple[str, int], str] = {}
+        self._commitment_by_prize: dict[tuple[str, int], str] = {}
         """The first commitment received for each mystery prize of a linked level, by (pool, prize number)."""
-        self._register_lines: dict[str, list[tuple[StoredEntry, LevelHitRegistered]]] = {}
+        self._register_lines_by_play_id: dict[str, list[tuple[StoredEntry, LevelHitRegistered]]] = {}
         """The lines of the register of wins about progressive hits, as entry and record, by play id."""
-        self._late_register_lines: dict[str, LevelHitRegistered] = {}
+        self._late_register_line_by_entry_id: dict[str, LevelHitRegistered] = {}
         """The lines of the register of wins that were written after the hit's game had ended, by entry id."""
         self._claims_with_ruling: set[str] = set()
         """The ids of progressive claims on which two people have ruled."""
-        self._play_by_contribution: dict[tuple[str, int], str] = {}
+        self._play_id_by_contribution: dict[tuple[str, int], str] = {}
         """The id of the play that made each contribution to a linked mystery level, by (pool, contribution number)."""
-        self._mystery_terms: dict[str, tuple[Fraction, int]] = {}
+        self._mystery_terms_by_pool_id: dict[str, tuple[Fraction, int]] = {}
         """The terms of each linked mystery level, by pool: contribution per wager, and ceiling, both in minor units."""
-        self.levels: dict[str, Level] = {}
-        self._pool_terms: dict[str, tuple[str, str, int]] = {}
+        self.level_by_pool_id: dict[str, Level] = {}
+        self._opening_terms_by_pool_id: dict[str, tuple[str, str, int]] = {}
         """The game, the level and the stake in minor units for which each pool was opened, by pool."""
 
     def check_entry(self, entry: StoredEntry, start_record: GameRecord | None = None) -> None:
@@ -131,7 +131,7 @@ class LevelAudit:
                 if start_record is not None:
                     self._check_game_start(entry, start_record)
             elif kind in PLAY_END_KINDS:
-                if self._open_plays or self._register_lines or kind == GAME_VOID.kind:
+                if self._open_play_by_id or self._register_lines_by_play_id or kind == GAME_VOID.kind:
                     self._check_game_end(entry)
                 elif any(t.source.startswith(_OPERATOR_ACCOUNT_PREFIX) for t in entry.transaction.transfers):
                     self._report_finding(entry, "transfers pay a progressive level, but the play hit none")
@@ -148,16 +148,16 @@ class LevelAudit:
 
     def is_plain_run_allowed(self) -> bool:
         """Return whether no open game and no registered hit can still pay a progressive level."""
-        return not (self._open_plays or self._register_lines)
+        return not (self._open_play_by_id or self._register_lines_by_play_id)
 
     def iter_balance_errors(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
         """Yield an error text for each level whose recomputed amount differs from the balance of its account.
 
         ``balance_cents`` returns the balance of an account in minor units.
         """
-        for pool, level in sorted(self.levels.items()):
+        for pool_id, level in sorted(self.level_by_pool_id.items()):
             try:
-                posting.check_pool_balances(pool, level, balance_cents)
+                posting.check_pool_balances(pool_id, level, balance_cents)
             except LevelDefectiveError as error:
                 yield str(error)
 
@@ -169,9 +169,12 @@ class LevelAudit:
         clear carried over.
         """
         if kind in PLAY_STEP_KINDS:
-            if self._open_plays and (step := read_record(entry, GameChoice)).play_id in self._open_plays:
-                level_changes = _ExpectedLevelTransfers(self.levels)
-                play = self._open_plays[step.play_id]
+            if (
+                self._open_play_by_id
+                and (step := read_record(entry, GameChoice)).play_id in self._open_play_by_id
+            ):
+                level_changes = _LevelChanges(self.level_by_pool_id)
+                play = self._open_play_by_id[step.play_id]
                 self._check_hits(entry, play, step.outcome, step.hits, level_changes)
                 self._check_level_changes(entry, level_changes)
             elif read_details(entry).get("hits"):
@@ -190,30 +193,32 @@ class LevelAudit:
             if prefix == "level":
                 self._add_carried_level(entry, suffix, from_json(Level, value, name))
             elif prefix == "link":
-                self._contribution_numbers[suffix] = from_json(LinkProgress, value, name).contribution_number
+                self._contribution_number_by_pool_id[suffix] = from_json(
+                    LinkProgress, value, name
+                ).contribution_number
             elif (
                 prefix == "claim" and (claim := from_json(ClaimRecord, value, name)).amount_cents is not None
             ):
-                self._awarded_cents[suffix] = claim.amount_cents
+                self._awarded_cents_by_claim_id[suffix] = claim.amount_cents
             elif prefix == "sealed":
                 sealed_prize = from_json(CommittedPrize, value, name)
-                self._commitments[suffix, sealed_prize.prize_number] = sealed_prize.commitment
+                self._commitment_by_prize[suffix, sealed_prize.prize_number] = sealed_prize.commitment
         if kind == CARRIED_GAME_KIND and game_record is not None and game_record.levels.pool_id_by_level:
             for contribution in game_record.levels.contributions:
                 if contribution.contribution_number is not None:
                     key = contribution.pool_id, contribution.contribution_number
-                    self._play_by_contribution[key] = game_record.play_id
+                    self._play_id_by_contribution[key] = game_record.play_id
             if not game_record.end_entry_kind:
                 hits = [(hit.pool_id, _find_claim_or_amount(hit)) for hit in game_record.levels.hits]
-                self._open_plays[game_record.play_id] = _Play(game_record.levels.pool_id_by_level, hits)
+                self._open_play_by_id[game_record.play_id] = _Play(game_record.levels.pool_id_by_level, hits)
 
-    def _add_carried_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
+    def _add_carried_level(self, entry: StoredEntry, pool_id: str, level: Level) -> None:
         """Store a level that a memory clear carried over; the entry must transfer the amounts that the level has."""
         opening = read_record(entry, LevelCarried).opened_level
         if opening is not None:
-            self._pool_terms[pool] = opening.game_id, opening.level_name, opening.stake_cents
-        self.levels[pool] = level
-        posting.check_pool_balances(pool, level, lambda name: _sum_transfers_into(entry, name))
+            self._opening_terms_by_pool_id[pool_id] = opening.game_id, opening.level_name, opening.stake_cents
+        self.level_by_pool_id[pool_id] = level
+        posting.check_pool_balances(pool_id, level, lambda name: _sum_transfers_into(entry, name))
 
     def _check_level_entry(self, entry: StoredEntry, kind: str) -> None:
         """Check an entry that is only about levels: their opening, change, transfer, prizes, wins and claims."""
@@ -221,9 +226,9 @@ class LevelAudit:
             self._check_level_opening(entry, read_record(entry, LevelOpened))
         elif kind == LEVEL_CHANGED.kind:
             change_record = read_record(entry, LevelChanged)
-            self.levels[change_record.pool_id] = self.levels[change_record.pool_id].change_terms(
-                change_record.terms
-            )
+            self.level_by_pool_id[change_record.pool_id] = self.level_by_pool_id[
+                change_record.pool_id
+            ].change_terms(change_record.terms)
             self._check_stored_levels(entry, [change_record.pool_id])
         elif kind == LEVEL_MOVED.kind:
             move_record = read_record(entry, LevelMoved)
@@ -238,19 +243,21 @@ class LevelAudit:
         """
         if kind == PRIZE_COMMITTED.kind:
             commitment = read_record(entry, ReceivedCommitment)
-            self._commitments.setdefault((commitment.pool_id, commitment.prize_number), commitment.commitment)
+            self._commitment_by_prize.setdefault(
+                (commitment.pool_id, commitment.prize_number), commitment.commitment
+            )
         elif kind == PRIZE_WON.kind:
             self._check_mystery_prize(entry, read_record(entry, MysteryPrizeWon))
         elif kind in _WIN_REGISTER_KINDS:
             self._store_register_line(entry, read_record(entry, LevelHitRegistered))
         elif kind == GAME_ENDED_WITH_UNDECIDED_LEVELS.kind:
             ended_game = read_record(entry, GameEndedWithUndecidedLevels)
-            play = self._open_plays.get(ended_game.play_id)
+            play = self._open_play_by_id.get(ended_game.play_id)
             if play is None or set(ended_game.pool_ids) - set(play.pool_id_by_level.values()):
-                open_pools = [] if play is None else sorted(set(play.pool_id_by_level.values()))
+                open_pool_ids = [] if play is None else sorted(set(play.pool_id_by_level.values()))
                 self._report_finding(
                     entry,
-                    f"record.pools: expected levels of the open play, {open_pools}; "
+                    f"record.pools: expected levels of the open play, {open_pool_ids}; "
                     f"found"
                     f" {list(ended_game.pool_ids)}",
                 )
@@ -263,10 +270,10 @@ class LevelAudit:
                 if kind == AWARD_LOCKED.kind
                 else read_record(entry, ClaimSettledUnanswered)
             )
-            self._awarded_cents.setdefault(award.claim_id, award.amount_cents)
+            self._awarded_cents_by_claim_id.setdefault(award.claim_id, award.amount_cents)
         elif kind == CONTROLLER_COUNT_AHEAD.kind:
             counted_record = read_record(entry, ContributionCountDiffers)
-            self._contribution_numbers[counted_record.pool_id] = counted_record.last_counted_number
+            self._contribution_number_by_pool_id[counted_record.pool_id] = counted_record.last_counted_number
 
     def _process_ruling(self, entry: StoredEntry, record: LevelRuling) -> None:
         """Check that two people ruled on a claim and stated a reason; store the amount that they awarded."""
@@ -279,33 +286,40 @@ class LevelAudit:
             )
         self._claims_with_ruling.add(record.claim_id)
         if record.awarded_cents is not None:
-            self._awarded_cents.setdefault(record.claim_id, record.awarded_cents)
+            self._awarded_cents_by_claim_id.setdefault(record.claim_id, record.awarded_cents)
 
     def _check_level_opening(self, entry: StoredEntry, record: LevelOpened) -> None:
         """Check that the entry opens a new progressive level, with the base amount and state that its terms require."""
-        pool = record.pool_id
-        if pool in self.levels:
-            self._report_finding(entry, f"record.pool: level {pool} was already open before this entry")
-        self._pool_terms[pool] = record.game_id, record.level_name, record.stake_cents
-        level = self.levels[pool] = Level.open(record.terms)
-        self._compare_pool_transfers(entry, posting.build_opening_transfers(pool, level))
-        self._check_stored_levels(entry, [pool])
+        pool_id = record.pool_id
+        if pool_id in self.level_by_pool_id:
+            self._report_finding(entry, f"record.pool: level {pool_id} was already open before this entry")
+        self._opening_terms_by_pool_id[pool_id] = record.game_id, record.level_name, record.stake_cents
+        level = self.level_by_pool_id[pool_id] = Level.open(record.terms)
+        self._compare_pool_transfers(entry, posting.build_opening_transfers(pool_id, level))
+        self._check_stored_levels(entry, [pool_id])
 
-    def _check_level_transfer(self, entry: StoredEntry, source_pool: str, target_pool: str) -> None:
+    def _check_level_transfer(self, entry: StoredEntry, source_pool_id: str, target_pool_id: str) -> None:
         """Check that the entry transfers the whole amount of one progressive level to another.
 
-        ``source_pool`` and ``target_pool`` are the pools of the two levels.
+        ``source_pool_id`` and ``target_pool_id`` are the pools of the two levels.
         """
-        source_level, target_level = self.levels[source_pool], self.levels[target_pool]
-        released_amount, self.levels[source_pool] = source_level.release_whole_amount()
-        self.levels[target_pool] = target_level.add_received_amount(released_amount)
+        source_level, target_level = (
+            self.level_by_pool_id[source_pool_id],
+            self.level_by_pool_id[target_pool_id],
+        )
+        released_amount, self.level_by_pool_id[source_pool_id] = source_level.release_whole_amount()
+        self.level_by_pool_id[target_pool_id] = target_level.add_received_amount(released_amount)
         self._compare_pool_transfers(
             entry,
             posting.build_moving_transfers(
-                source_pool, source_level, target_pool, target_level, self.levels[target_pool]
+                source_pool_id,
+                source_level,
+                target_pool_id,
+                target_level,
+                self.level_by_pool_id[target_pool_id],
             ),
         )
-        self._check_stored_levels(entry, (source_pool, target_pool))
+        self._check_stored_levels(entry, (source_pool_id, target_pool_id))
 
     def _check_game_start(self, entry: StoredEntry, start_record: GameRecord) -> None:
         """Check the progressive contributions, draws and hits that the entry starting a game records."""
@@ -314,9 +328,11 @@ class LevelAudit:
         participations = () if game is None else self._check_levels_played(entry, game, start_record)
         if game is None or not participations:  # the audit of games reports a missing definition
             return
-        play = self._open_plays[start_record.play_id] = _Play(level_record.pool_id_by_level, game_id=game.id)
+        play = self._open_play_by_id[start_record.play_id] = _Play(
+            level_record.pool_id_by_level, game_id=game.id
+        )
         level_changes, denomination_cents = (
-            _ExpectedLevelTransfers(self.levels),
+            _LevelChanges(self.level_by_pool_id),
             start_record.denomination_cents,
         )
         won_mystery_levels: list[tuple[str, str]] = []  # as (level, pool)
@@ -324,30 +340,30 @@ class LevelAudit:
         contributions: dict[str, list[LevelContribution]] = {}
         for contribution in level_record.contributions:
             contributions.setdefault(contribution.pool_id, []).append(contribution)
-        for pool in contributions.keys() - {
+        for pool_id in contributions.keys() - {
             play.pool_id_by_level[participation.level] for participation in participations
         }:
-            self._report_finding(entry, f"record.fed: the wager does not play for level {pool!r}")
+            self._report_finding(entry, f"record.fed: the wager does not play for level {pool_id!r}")
         for participation in participations:
-            pool = play.pool_id_by_level[participation.level]
+            pool_id = play.pool_id_by_level[participation.level]
             wager_cents = compute_qualifying_credits(participation, start_record.wager) * denomination_cents
-            due_cents = 0 if pool in level_record.broadcast_cents else wager_cents
-            found_cents = sum(contribution.wager_cents for contribution in contributions.get(pool, ()))
+            due_cents = 0 if pool_id in level_record.broadcast_cents else wager_cents
+            found_cents = sum(contribution.wager_cents for contribution in contributions.get(pool_id, ()))
             if found_cents != due_cents:
                 self._report_finding(
                     entry,
-                    f"record.fed: wager_cents for level {pool}: expected {due_cents}, found {found_cents}",
+                    f"record.fed: wager_cents for level {pool_id}: expected {due_cents}, found {found_cents}",
                 )
-            if pool not in self.levels:
+            if pool_id not in self.level_by_pool_id:
                 self._check_controller_contributions(
-                    entry, start_record, participation, contributions.get(pool, ())
+                    entry, start_record, participation, contributions.get(pool_id, ())
                 )
                 continue
-            level = self.levels[pool]
-            self._check_pool_terms(entry, pool, participation, game.id, denomination_cents)
-            level_changes.apply_level_change(pool, level.add_contribution(wager_cents))
-            if _take_mystery_draw(pool, level.compute_mystery_hit_chance(wager_cents), draws):
-                won_mystery_levels.append((participation.level, pool))
+            level = self.level_by_pool_id[pool_id]
+            self._check_pool_terms(entry, pool_id, participation, game.id, denomination_cents)
+            level_changes.apply_level_change(pool_id, level.add_contribution(wager_cents))
+            if _take_mystery_draw(pool_id, level.compute_mystery_hit_chance(wager_cents), draws):
+                won_mystery_levels.append((participation.level, pool_id))
         if draws:
             self._report_finding(entry, f"record.mystery: {len(draws)} draws belong to no level of this play")
         self._check_hits(
@@ -373,14 +389,14 @@ class LevelAudit:
         )
         stake_cents = stake_credits * start_record.denomination_cents
         for contribution in contributions:
-            pool = contribution.pool_id
+            pool_id = contribution.pool_id
             contribution_number = self._check_linked_contribution(
                 entry, participation, contribution, stake_cents
             )
             if participation.ceiling_credits is not None:
-                self._play_by_contribution[pool, contribution_number] = start_record.play_id
+                self._play_id_by_contribution[pool_id, contribution_number] = start_record.play_id
                 ceiling_cents = participation.ceiling_credits * start_record.denomination_cents
-                self._mystery_terms[pool] = stake_cents * participation.increment, ceiling_cents
+                self._mystery_terms_by_pool_id[pool_id] = stake_cents * participation.increment, ceiling_cents
 
     def _check_levels_played(
         self, entry: StoredEntry, game: Game, start_record: GameRecord
@@ -412,20 +428,20 @@ class LevelAudit:
     def _check_pool_terms(
         self,
         entry: StoredEntry,
-        pool: str,
+        pool_id: str,
         participation: LevelParticipation,
         game_id: str,
         denomination_cents: int,
     ) -> None:
         """Check that a pool was opened for this game, level and stake, on the terms in the game's definition."""
         participation_terms = game_id, participation.level, participation.stake_credits * denomination_cents
-        if self._pool_terms[pool] != participation_terms:
+        if self._opening_terms_by_pool_id[pool_id] != participation_terms:
             self._report_finding(
                 entry,
-                f"record.pools: level {pool} was opened for {self._pool_terms[pool]}, "
+                f"record.pools: level {pool_id} was opened for {self._opening_terms_by_pool_id[pool_id]}, "
                 f"found a play of {participation_terms}",
             )
-        level = self.levels[pool]
+        level = self.level_by_pool_id[pool_id]
         expected = (participation.increment, participation.reset_credits * denomination_cents)
         known_terms = [
             (terms.increment, terms.base_cents) for terms in (level.terms, level.next_terms) if terms
@@ -433,7 +449,7 @@ class LevelAudit:
         if expected not in known_terms:
             self._report_finding(
                 entry,
-                f"the increment and base of level {pool}: expected {expected} by the definition, "
+                f"the increment and base of level {pool_id}: expected {expected} by the definition, "
                 f"found {known_terms[0]}",
             )
 
@@ -445,15 +461,15 @@ class LevelAudit:
         wager_cents: int,
     ) -> int:
         """Check a contribution to a linked level and its running number; return the number."""
-        pool, contribution_number = contribution.pool_id, contribution.contribution_number
-        expected_number = self._contribution_numbers.get(pool, 0) + 1
+        pool_id, contribution_number = contribution.pool_id, contribution.contribution_number
+        expected_number = self._contribution_number_by_pool_id.get(pool_id, 0) + 1
         if contribution_number is None or contribution_number != expected_number:
             self._report_finding(
                 entry,
-                f"record.fed: sequence of the contribution to {pool}: expected {expected_number}, "
+                f"record.fed: sequence of the contribution to {pool_id}: expected {expected_number}, "
                 f"found {contribution_number}",
             )
-        self._contribution_numbers[pool] = contribution_number = (
+        self._contribution_number_by_pool_id[pool_id] = contribution_number = (
             expected_number if contribution_number is None else contribution_number
         )
         if (
@@ -462,7 +478,7 @@ class LevelAudit:
         ):
             self._report_finding(
                 entry,
-                f"record.fed: contribution {contribution_number} to {pool}: expected "
+                f"record.fed: contribution {contribution_number} to {pool_id}: expected "
                 f"{wager_cents * participation.increment} of {wager_cents} cents, found {contribution.amount} of "
                 f"{contribution.wager_cents}",
             )
@@ -477,36 +493,43 @@ class LevelAudit:
         after its game may move money, and it must be in the register of wins. A prize won by an open game is stored as
         a hit of that game.
         """
-        pool, claim_id, amount_cents = record.pool_id, record.claim_id, record.amount_cents
+        pool_id, claim_id, amount_cents = record.pool_id, record.claim_id, record.amount_cents
         play_id, late_decision = str(record.play_id), record.late_decision
-        if self._play_by_contribution.get((pool, record.contribution_number)) != play_id:
-            winning_play_id = self._play_by_contribution.get(
-                (pool, record.contribution_number), "no play of this machine"
+        if self._play_id_by_contribution.get((pool_id, record.contribution_number)) != play_id:
+            winning_play_id = self._play_id_by_contribution.get(
+                (pool_id, record.contribution_number), "no play of this machine"
             )
             self._report_finding(
                 entry,
-                f"record.play_id: contribution {record.contribution_number} to {pool} was made by {winning_play_id}, "
-                f"found {play_id}",
+                f"record.play_id: contribution {record.contribution_number} to {pool_id} was made by "
+                f"{winning_play_id}, found {play_id}",
             )
-        if claim_id in self._awarded_cents:
+        if claim_id in self._awarded_cents_by_claim_id:
             self._report_finding(entry, f"record.claim: claim {claim_id} was already won before this entry")
         is_returned_unproved = late_decision == "void" and record.is_proved is False
         if claim_id not in self._claims_with_ruling and not is_returned_unproved:
-            self._check_mystery_secret(entry, pool, record, amount_cents)
-        play = self._open_plays.get(play_id)
+            self._check_mystery_secret(entry, pool_id, record, amount_cents)
+        play = self._open_play_by_id.get(play_id)
         if late_decision == "hand":
-            line = self._late_register_lines.pop(f"{claim_id}.hit", None)
+            register_line = self._late_register_line_by_entry_id.pop(f"{claim_id}.hit", None)
             registered_hit = (
-                None if line is None else (line.play_id, line.pool_id, line.amount_cents, line.payment_method)
+                None
+                if register_line is None
+                else (
+                    register_line.play_id,
+                    register_line.pool_id,
+                    register_line.amount_cents,
+                    register_line.payment_method,
+                )
             )
-            if registered_hit != (play_id, pool, amount_cents, "hand"):
+            if registered_hit != (play_id, pool_id, amount_cents, "hand"):
                 self._report_finding(
                     entry,
-                    f"the register of wins: expected {(play_id, pool, amount_cents, 'hand')}, "
+                    f"the register of wins: expected {(play_id, pool_id, amount_cents, 'hand')}, "
                     f"found {registered_hit or 'nothing'}",
                 )
         expected_triples = (
-            [(f"{_OPERATOR_ACCOUNT_PREFIX}{pool}", _HANDPAY_ACCOUNT, amount_cents)]
+            [(f"{_OPERATOR_ACCOUNT_PREFIX}{pool_id}", _HANDPAY_ACCOUNT, amount_cents)]
             if late_decision == "hand"
             else []
         )
@@ -519,14 +542,14 @@ class LevelAudit:
             self._report_finding(
                 entry,
                 f"record.late is {late_decision!r}, but {play_id} was {'over' if play is None else 'open'} when it won "
-                f"{pool}",
+                f"{pool_id}",
             )
         if play is not None and not late_decision:
-            self._awarded_cents[claim_id] = amount_cents
-            play.hits.append((pool, claim_id))
+            self._awarded_cents_by_claim_id[claim_id] = amount_cents
+            play.hits.append((pool_id, claim_id))
 
     def _check_mystery_secret(
-        self, entry: StoredEntry, pool: str, record: MysteryPrizeWon, amount_cents: int
+        self, entry: StoredEntry, pool_id: str, record: MysteryPrizeWon, amount_cents: int
     ) -> None:
         """Check the disclosed secret of a mystery prize against the earlier commitment and the level's terms."""
         try:
@@ -534,31 +557,31 @@ class LevelAudit:
         except TriggerError as error:
             self._report_finding(entry, str(error))
             return
-        commitment = self._commitments.get((pool, trigger.prize_number))
+        commitment = self._commitment_by_prize.get((pool_id, trigger.prize_number))
         if commitment is None:
             self._report_finding(
                 entry,
-                f"record.trigger: no commitment to prize {trigger.prize_number} of level {pool} was received "
+                f"record.trigger: no commitment to prize {trigger.prize_number} of level {pool_id} was received "
                 "before this entry",
             )
-        elif trigger.level_id != pool or commitment != trigger.commitment:
+        elif trigger.level_id != pool_id or commitment != trigger.commitment:
             self._report_finding(
                 entry,
                 f"record.trigger: the secret of level {trigger.level_id} gives the commitment {trigger.commitment}, "
-                f"expected {commitment} for level {pool}",
+                f"expected {commitment} for level {pool_id}",
             )
-        terms = self._mystery_terms.get(pool)
+        terms = self._mystery_terms_by_pool_id.get(pool_id)
         if terms is not None and (trigger.step_amount, trigger.ceiling_cents) != terms:
-            step, ceiling_cents = terms
+            step_amount, ceiling_cents = terms
             self._report_finding(
                 entry,
-                f"record.trigger: step and ceiling of level {pool}: expected {step} up to {ceiling_cents} cents, "
-                f"found {trigger.step_amount} up to {trigger.ceiling_cents}",
+                f"record.trigger: step and ceiling of level {pool_id}: expected {step_amount} up to {ceiling_cents} "
+                f"cents, found {trigger.step_amount} up to {trigger.ceiling_cents}",
             )
         if not int(trigger.trigger_amount) <= amount_cents <= trigger.ceiling_cents:
             self._report_finding(
                 entry,
-                f"record.amount_cents: level {pool} is won between {int(trigger.trigger_amount)} and "
+                f"record.amount_cents: level {pool_id} is won between {int(trigger.trigger_amount)} and "
                 f"{trigger.ceiling_cents} cents, found {amount_cents}",
             )
 
@@ -568,7 +591,7 @@ class LevelAudit:
         play: _Play,
         outcome: Outcome | None,
         hit_records: tuple[LevelHitRecord, ...],
-        level_changes: "_ExpectedLevelTransfers",
+        level_changes: "_LevelChanges",
         won_mystery_levels: Iterable[tuple[str, str]] = (),
     ) -> None:
         """Check the recorded progressive hits of one step of a game, and lock their amounts.
@@ -585,7 +608,7 @@ class LevelAudit:
             for level_hit in level_hits
         )
         expected = [
-            *((level, pool, None) for level, pool in won_mystery_levels),
+            *((level, pool_id, None) for level, pool_id in won_mystery_levels),
             *((level, play.pool_id_by_level[level], share) for level, share in outcome_hits),
         ]
         if [(hit.level_name, hit.pool_id, hit.won_share) for hit in hit_records] != expected:
@@ -594,17 +617,17 @@ class LevelAudit:
                 entry, f"record hits: expected {expected}, which the draws give; found {recorded_hits}"
             )
             return
-        for (_, pool, share), hit in zip(expected, hit_records, strict=True):
-            if pool not in self.levels:
-                play.hits.append((pool, _find_claim_or_amount(hit)))
+        for (_, pool_id, share), hit in zip(expected, hit_records, strict=True):
+            if pool_id not in self.level_by_pool_id:
+                play.hits.append((pool_id, _find_claim_or_amount(hit)))
                 continue
-            amount_cents, reset_level = self.levels[pool].pay_hit(share or WHOLE_LEVEL_SHARE)
-            level_changes.apply_level_change(pool, reset_level)
-            play.hits.append((pool, amount_cents))
+            amount_cents, reset_level = self.level_by_pool_id[pool_id].pay_hit(share or WHOLE_LEVEL_SHARE)
+            level_changes.apply_level_change(pool_id, reset_level)
+            play.hits.append((pool_id, amount_cents))
             if hit.amount_cents != amount_cents:
                 self._report_finding(
                     entry,
-                    f"record hits: amount_cents of level {pool}: expected {amount_cents}, found {hit.amount_cents}",
+                    f"record hits: amount_cents of level {pool_id}: expected {amount_cents}, found {hit.amount_cents}",
                 )
 
     def _check_game_end(self, entry: StoredEntry) -> None:
@@ -618,16 +641,18 @@ class LevelAudit:
             if entry.kind == GAME_VOID.kind
             else read_record(entry, GameEndWithHandpay)
         )
-        play = self._open_plays.pop(end_record.play_id, None)
+        play = self._open_play_by_id.pop(end_record.play_id, None)
         hits = [] if play is None else play.hits
         if isinstance(end_record, GameVoid):
-            level_changes = _ExpectedLevelTransfers(self.levels)
-            for pool, claim_or_amount in hits:
-                if isinstance(claim_or_amount, int) and pool in self.levels:
-                    level_changes.apply_level_change(pool, self.levels[pool].return_award(claim_or_amount))
+            level_changes = _LevelChanges(self.level_by_pool_id)
+            for pool_id, claim_or_amount in hits:
+                if isinstance(claim_or_amount, int) and pool_id in self.level_by_pool_id:
+                    level_changes.apply_level_change(
+                        pool_id, self.level_by_pool_id[pool_id].return_award(claim_or_amount)
+                    )
             self._check_level_changes(entry, level_changes)
             hit_cents = [
-                self._awarded_cents.get(claim_or_amount)
+                self._awarded_cents_by_claim_id.get(claim_or_amount)
                 if isinstance(claim_or_amount, str)
                 else claim_or_amount
                 for _, claim_or_amount in hits
@@ -643,12 +668,12 @@ class LevelAudit:
             return
         hit_worths = [
             (
-                pool,
-                self._awarded_cents.get(claim_or_amount)
+                pool_id,
+                self._awarded_cents_by_claim_id.get(claim_or_amount)
                 if isinstance(claim_or_amount, str)
                 else claim_or_amount,
             )
-            for pool, claim_or_amount in hits
+            for pool_id, claim_or_amount in hits
         ]
         self._check_register(entry, end_record.play_id, "" if play is None else play.game_id, hit_worths)
         payments = [
@@ -656,7 +681,7 @@ class LevelAudit:
             for t in entry.transfers
             if t.source.startswith(_OPERATOR_ACCOUNT_PREFIX)
         ]
-        if [(pool, cents) for pool, cents in hit_worths if cents != 0] != payments:
+        if [(pool_id, cents) for pool_id, cents in hit_worths if cents != 0] != payments:
             self._report_finding(
                 entry, f"transfers: the levels hit are worth {hit_worths}, but {payments} was paid"
             )
@@ -667,11 +692,11 @@ class LevelAudit:
         Its game and level are checked now, and its amount at the end of the game that pays the hit. A line written
         after that is checked with the prize won late.
         """
-        play = self._open_plays.get(record.play_id)
+        play = self._open_play_by_id.get(record.play_id)
         if play is None:
-            self._late_register_lines[entry.id] = record
+            self._late_register_line_by_entry_id[entry.id] = record
             return
-        self._register_lines.setdefault(record.play_id, []).append((entry, record))
+        self._register_lines_by_play_id.setdefault(record.play_id, []).append((entry, record))
         if play.pool_id_by_level.get(record.level_name) != record.pool_id or play.game_id not in {
             "",
             record.game_id,
@@ -692,27 +717,27 @@ class LevelAudit:
         known).
         """
         payment_method = "hand" if end_entry.phase is Phase.RESERVE else "credit"
-        register_lines = self._register_lines.pop(play_id, [])
+        register_lines = self._register_lines_by_play_id.pop(play_id, [])
         expected_ids = [f"{play_id}.hit-{number}" for number in range(1, len(hit_worths) + 1)]
         recorded_ids = [entry.id for entry, _ in register_lines]
         if recorded_ids != expected_ids:
             self._report_finding(
                 end_entry, f"the register of wins: expected the lines {expected_ids}, found {recorded_ids}"
             )
-        for (entry, hit), (pool, cents) in zip(register_lines, hit_worths, strict=False):
+        for (entry, hit), (pool_id, cents) in zip(register_lines, hit_worths, strict=False):
             recorded_line = hit.pool_id, hit.amount_cents, hit.payment_method, hit.game_id
-            if recorded_line != (pool, cents, payment_method, game_id or hit.game_id):
+            if recorded_line != (pool_id, cents, payment_method, game_id or hit.game_id):
                 self._report_finding(
                     entry,
                     f"record: expected pool, cents, way and game "
-                    f"{(pool, cents, payment_method, game_id or hit.game_id)}, found {recorded_line}",
+                    f"{(pool_id, cents, payment_method, game_id or hit.game_id)}, found {recorded_line}",
                 )
 
     # ------------------------------------------------------------------ what must be the same
-    def _check_level_changes(self, entry: StoredEntry, level_changes: "_ExpectedLevelTransfers") -> None:
+    def _check_level_changes(self, entry: StoredEntry, level_changes: "_LevelChanges") -> None:
         """Check that the entry makes exactly the transfers of ``level_changes`` and stores the new level amounts."""
         self._compare_pool_transfers(entry, tuple(level_changes.transfers))
-        self._check_stored_levels(entry, level_changes.changed_pools)
+        self._check_stored_levels(entry, level_changes.changed_pool_ids)
 
     def _compare_pool_transfers(self, entry: StoredEntry, expected_transfers: tuple[Transfer, ...]) -> None:
         """Report a finding unless the entry's transfers from pool accounts are exactly ``expected_transfers``."""
@@ -732,14 +757,14 @@ class LevelAudit:
                 f" found {', '.join(recorded_texts) or 'none'}",
             )
 
-    def _check_stored_levels(self, entry: StoredEntry, pools: Iterable[str]) -> None:
+    def _check_stored_levels(self, entry: StoredEntry, pool_ids: Iterable[str]) -> None:
         """Report a finding for each of these pools if the entry does not store the level's new state."""
-        for pool in pools:
-            if entry.state.get(f"level:{pool}") != self.levels[pool].to_json():
+        for pool_id in pool_ids:
+            if entry.state.get(f"level:{pool_id}") != self.level_by_pool_id[pool_id].to_json():
                 self._report_finding(
                     entry,
-                    f"state.level:{pool}: expected {self.levels[pool].to_json()}, derived from the entries of the "
-                    f"level; found {entry.state.get(f'level:{pool}')}",
+                    f"state.level:{pool_id}: expected {self.level_by_pool_id[pool_id].to_json()}, derived from the "
+                    f"entries of the level; found {entry.state.get(f'level:{pool_id}')}",
                 )
 
 
@@ -748,20 +773,20 @@ def _sum_transfers_into(entry: StoredEntry, account: str) -> int:
     return sum(t.amount_cents for t in entry.transfers if t.target == account)
 
 
-class _ExpectedLevelTransfers:
-    """A series of changes of progressive levels, and the transfers that these changes require."""
+class _LevelChanges:
+    """The changes of progressive levels that one entry must make, and the transfers that these changes require."""
 
-    def __init__(self, levels: dict[str, Level]) -> None:
-        self._levels = levels
+    def __init__(self, level_by_pool_id: dict[str, Level]) -> None:
+        self._level_by_pool_id = level_by_pool_id
         self.transfers: list[Transfer] = []
-        self.changed_pools: list[str] = []
+        self.changed_pool_ids: list[str] = []
 
-    def apply_level_change(self, pool: str, level: Level) -> None:
+    def apply_level_change(self, pool_id: str, level: Level) -> None:
         """Store ``level`` as the new state of the pool's level, and add the transfers that this change requires."""
-        self.transfers += posting.build_change_transfers(pool, self._levels[pool], level)
-        self._levels[pool] = level
-        if pool not in self.changed_pools:
-            self.changed_pools.append(pool)
+        self.transfers += posting.build_change_transfers(pool_id, self._level_by_pool_id[pool_id], level)
+        self._level_by_pool_id[pool_id] = level
+        if pool_id not in self.changed_pool_ids:
+            self.changed_pool_ids.append(pool_id)
 
 
 def _find_claim_or_amount(hit: LevelHitRecord) -> int | str:
@@ -775,11 +800,11 @@ def _find_claim_or_amount(hit: LevelHitRecord) -> int | str:
     return claim_or_amount
 
 
-def _take_mystery_draw(pool: str, hit_chance: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
-    """Remove the draw of the mystery level of ``pool`` from the front of ``draws``; return whether it hits the level.
+def _take_mystery_draw(pool_id: str, hit_chance: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
+    """Remove the draw of a mystery level from the front of ``draws``; return whether the draw hits the level.
 
-    If ``hit_chance`` is None or certain, no draw was recorded and none is removed. Raises ValueError if the first draw
-    is not that of this level.
+    ``pool_id`` is the level's pool. If ``hit_chance`` is None or certain, no draw was recorded and none is removed.
+    Raises ValueError if the first draw is not that of this level.
     """
     if hit_chance is None:
         return False
@@ -787,9 +812,9 @@ def _take_mystery_draw(pool: str, hit_chance: tuple[int, int] | None, draws: lis
     if favourable_count >= bound:
         return True
     recorded_bound, value, purpose = draws.pop(0) if draws else (0, 0, "")
-    if (recorded_bound, purpose) != (bound, f"{MYSTERY_DRAW_PURPOSE}{pool}") or not 0 <= value < bound:
+    if (recorded_bound, purpose) != (bound, f"{MYSTERY_DRAW_PURPOSE}{pool_id}") or not 0 <= value < bound:
         raise ValueError(
-            f"record.mystery: expected a draw below {bound} for level {pool}, "
+            f"record.mystery: expected a draw below {bound} for level {pool_id}, "
             f"found {value} below {recorded_bound} for {purpose!r}"
         )
     return value < favourable_count

@@ -22,7 +22,7 @@ from meters.recall import read_details
 #: Prefixes of the kinds of entries about which there are notices, besides events of the machine's memory.
 _NOTICE_KIND_PREFIXES: Final = ("memory.", "clock.", ROSTER_RENEWED.kind)
 
-#: Functions that return the sentence about a code from its record.
+#: For each event code or entry kind, the function that builds the sentence about it from the entry's record.
 _SENTENCE_BUILDER_BY_CODE: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "memory.repaired": lambda record: (
         f"a copy was rebuilt from the other: {_format_location_and_reason(record)}"
@@ -76,5 +76,5 @@ def format_notice(entry: StoredEntry) -> str:
         return ""
     record = read_details(entry)
     code = str(record.get("code")) if kind == MEMORY_EVENT_RECORDED.kind else kind
-    sentence = _SENTENCE_BUILDER_BY_CODE.get(code)
-    return code if sentence is None else sentence(record)
+    build_sentence = _SENTENCE_BUILDER_BY_CODE.get(code)
+    return code if build_sentence is None else build_sentence(record)

@@ -73,7 +73,7 @@ _GAME_START_PATTERN: Final = re.compile(
     "record":\{
         "bet_credits":(?P<bet_credits>%(amount)b),
         "credit_before_cents":(?P<credit_before_cents>%(amount)b),
-        "denomination_cents":(?P<unit_cents>%(amount)b),
+        "denomination_cents":(?P<denomination_cents>%(amount)b),
         "game":(?P<game_reference>\{[^{}]*\}),
         "language":"%(word)b"
         (?>,"outcome":(?P<outcome>null|\{.*\}),"play_id":")(?P=play_id)",
@@ -133,11 +133,11 @@ class _GameTerms:
     denomination_cents: int
     """The denomination in minor units."""
     stake_cents: int
-    dims: bytes
-    """The dimensions of the game's transfers (game, paytable, denomination, wager level) as canonical JSON."""
+    dims_json: bytes
+    """The dimensions of the game's transfers (game, paytable, denomination, wager level), as canonical JSON."""
     dimensions_key: DimensionsKey
     """The dimensions of the game's transfers, in the form in which meters use them as a key."""
-    game_reference: bytes
+    game_reference_json: bytes
     """The JSON object with the id, version and digest of the definition."""
     has_spots: bool
     """Whether the game has betting spots; then its settlements must decide exactly the whole stake."""
@@ -153,7 +153,7 @@ class _TableState:
 
 @dataclass(slots=True)
 class RunTableState:
-    """The state of a game's table before and after a sequence of plain games, as canonical JSON.
+    """The state of a game's table before and after a run of plain games, as canonical JSON.
 
     It is ``null`` if no table is stored.
     """
@@ -161,7 +161,7 @@ class RunTableState:
     state_before: bytes
     state_after: bytes
     stored_json: bytes = b""
-    """The JSON that the sequence leaves under the table's storage key; empty if it stores none."""
+    """The JSON that the run leaves under the table's storage key; empty if it stores none."""
 
 
 @dataclass(slots=True)
@@ -202,31 +202,31 @@ class _PlainGame:
 
 @dataclass(slots=True)
 class PlainRun:
-    """A sequence of checked plain games that directly follow one another in the journal.
+    """A run: checked plain games that directly follow one another in the journal.
 
     It states what must be true before its first game, and what its games change.
     """
 
-    batch_index: int
-    """The index of the first entry of the sequence in the batch."""
+    index_in_batch: int
+    """The index of the run's first entry in the batch."""
     first_sequence: int
     journal_tag: str
-    """The journal tag: the random last part of all ids in the sequence, which identifies the journal."""
+    """The journal tag: the random last part of all ids in the run, which identifies the journal."""
     previous_hex: str
-    """The hash of the journal entry before the sequence."""
+    """The hash of the journal entry before the run."""
     credit_before_cents: int
     entry_count: int = 0
     game_count: int = 0
     credit_after_cents: int = 0
     head_hex: str = ""
-    """The hash of the last entry of the sequence."""
+    """The hash of the run's last entry."""
     last_play_id: str = ""
-    """The id of the last play of the sequence."""
+    """The id of the run's last play."""
     last_win_cents: int = 0
     last_start_time: str = ""
-    """The recorded time at which the last game of the sequence started."""
+    """The recorded time at which the run's last game started."""
     last_money_entry_kind: str = ""
-    """The kind of the last entry of the sequence that moves money."""
+    """The kind of the run's last entry that moves money."""
     smallest_stake_cents: int = AMOUNT_CENTS_MAX
     game_ids: set[str] = field(default_factory=set)
     """The ids of the games that were played."""
@@ -238,22 +238,22 @@ class PlainRun:
     A cell is one combination of account pair and dimensions whose transfers are added up.
     """
     table_states: dict[str, RunTableState] = field(default_factory=dict)
-    """The state of each game's table before and after the sequence, by the digest of the game's definition."""
+    """The state of each game's table before and after the run, by the digest of the game's definition."""
     counts: dict[tuple[str, DimensionsKey], int] = field(default_factory=dict)
     """How often each counted occurrence (such as a game won) happened, by name and dimensions."""
 
     @property
     def last_sequence(self) -> int:
-        """Return the number of the last entry in the journal."""
+        """Return the number of the run's last entry."""
         return self.first_sequence + self.entry_count - 1
 
     @property
     def last_start_utc(self) -> datetime:
-        """Return the time at which the last game of the sequence started."""
+        """Return the time at which the run's last game started."""
         return datetime.fromisoformat(self.last_start_time)
 
     def parse_stored_tables(self) -> dict[str, Any]:
-        """Return the table states that the sequence leaves in the machine's memory, by storage key."""
+        """Return the table states that the run leaves in the machine's memory, by storage key."""
         tables = self.table_states.items()
         return {
             f"{TableKey.TABLE_STATE}{digest}": parse_json(table_state.stored_json)
@@ -262,9 +262,9 @@ class PlainRun:
         }
 
     def is_continued_by(self, plain_game: _PlainGame) -> bool:
-        """Return whether a plain game directly follows this sequence in the same journal.
+        """Return whether a plain game directly follows this run in the same journal.
 
-        The credit and the table from which the game starts must be those with which the sequence ends.
+        The credit and the table from which the game starts must be those with which the run ends.
         """
         table_state = self.table_states.get(plain_game.terms.game.digest)
         return (
@@ -276,7 +276,7 @@ class PlainRun:
         )
 
     def add_game(self, plain_game: _PlainGame) -> None:
-        """Add a checked plain game, which must be the first of this sequence or directly follow its last game."""
+        """Add a checked plain game, which must be the first of this run or directly follow the run's last game."""
         terms = plain_game.terms
         dimensions_key = plain_game.terms.dimensions_key
         win_cents = plain_game.win_cents
@@ -308,16 +308,17 @@ class PlainRun:
         if win_cents:
             self._add_flow(("house:win", CASHABLE_ACCOUNT, dimensions_key), win_cents, 1)
             self.last_money_entry_kind = GAME_END.kind
-        for counter in ("games_played", _find_result_counter_name(plain_game)):
-            self.counts[counter, dimensions_key] = self.counts.get((counter, dimensions_key), 0) + 1
+        for counter_name in ("games_played", _find_result_counter_name(plain_game)):
+            self.counts[counter_name, dimensions_key] = self.counts.get((counter_name, dimensions_key), 0) + 1
 
     def _add_flow(self, cell: MeterCellKey, cents: int, transfer_count: int) -> None:
-        """Add ``transfer_count`` transfers with a total of ``cents`` to the sums of the sequence for a meter cell."""
+        """Add ``transfer_count`` transfers with a total of ``cents`` to the run's sums for a meter cell."""
         earlier_cents, earlier_count = self.flows.get(cell, (0, 0))
         self.flows[cell] = [earlier_cents + cents, earlier_count + transfer_count]
 
 
-_KINDS_OF_OPEN_GAME: Final = tuple(
+#: The field ``kind``, as encoded, of the entries that start or continue a game.
+_OPEN_GAME_KIND_FIELDS: Final = tuple(
     b'"kind":"%b"' % declaration.kind.encode() for declaration in (GAME_START, GAME_CHOICE, GAME_PUSH)
 )
 
@@ -327,7 +328,7 @@ def is_open_game_entry(body: bytes) -> bool:
 
     If so, the next entry may belong to the same game.
     """
-    return any(kind in body for kind in _KINDS_OF_OPEN_GAME)
+    return any(kind in body for kind in _OPEN_GAME_KIND_FIELDS)
 
 
 class PlainGameFinder:
@@ -339,11 +340,11 @@ class PlainGameFinder:
     def __init__(self, games: GameSource) -> None:
         self._games = games
         self._terms_by_parts: dict[tuple[bytes, ...], _GameTerms | None] = {}
-        self._tables: dict[str, _TableState] = {}
+        self._latest_table_state_by_digest: dict[str, _TableState] = {}
         """The latest table state of each game, by digest of the definition; the next game usually starts from it."""
 
     def find_runs(self, bodies: Sequence[bytes]) -> list[PlainRun]:
-        """Return the sequences of plain games among the consecutive encoded entries ``bodies``, in order."""
+        """Return the runs of plain games among the consecutive encoded entries ``bodies``, in order."""
         runs: list[PlainRun] = []
         index, run = 0, None
         while index < len(bodies) - 1:
@@ -356,7 +357,7 @@ class PlainGameFinder:
                 continue
             if not runs or runs[-1] is not run:
                 runs.append(run)
-            index = run.batch_index + run.entry_count
+            index = run.index_in_batch + run.entry_count
         return runs
 
     def _add_game_if_plain(
@@ -391,7 +392,7 @@ class PlainGameFinder:
             return None
         if run is None or not run.is_continued_by(plain_game):
             run = PlainRun(
-                batch_index=start_index,
+                index_in_batch=start_index,
                 first_sequence=plain_game.first_sequence,
                 journal_tag=plain_game.journal_tag,
                 previous_hex=plain_game.previous_hex,
@@ -409,7 +410,9 @@ class PlainGameFinder:
         match = _GAME_START_PATTERN.fullmatch(body) if len(body) <= _GAME_START_BYTES_MAX else None
         if match is None:
             return None
-        terms = self._find_terms(*match.group("dims", "game_reference", "wager", "bet_credits", "unit_cents"))
+        terms = self._find_terms(
+            *match.group("dims", "game_reference", "wager", "bet_credits", "denomination_cents")
+        )
         if (
             terms is None
             or not match["play_id"].startswith(b"play-%b-" % match["sequence"])
@@ -417,7 +420,7 @@ class PlainGameFinder:
             or not is_time(match["time"].decode())
         ):
             return None
-        table = self._find_table(terms, match["table"] or INITIAL_TABLE_STATE_JSON)
+        table = self._find_table_state(terms, match["table"] or INITIAL_TABLE_STATE_JSON)
         if table is None:
             return None
         stepped_game = SteppedGame(table.game, terms.wager, completes_prompts=False)
@@ -438,7 +441,7 @@ class PlainGameFinder:
             table_json_before=table.json,
         )
 
-    def _find_table(self, terms: _GameTerms, table_json: bytes) -> _TableState | None:
+    def _find_table_state(self, terms: _GameTerms, table_json: bytes) -> _TableState | None:
         """Return the table state that ``table_json`` describes, from which a game starts.
 
         Return None if a game from this state is not plain: bets are standing, the wager is not accepted, a side bet
@@ -446,7 +449,7 @@ class PlainGameFinder:
         """
         if table_json == INITIAL_TABLE_STATE_JSON:
             return _TableState(INITIAL_TABLE_STATE_JSON, terms.game)
-        table = self._tables.get(terms.game.digest)
+        table = self._latest_table_state_by_digest.get(terms.game.digest)
         if table is None or table.json != table_json:
             state = parse_json(table_json)
             table = _TableState(table_json, terms.game.with_table_state(state))
@@ -485,9 +488,9 @@ class PlainGameFinder:
             encode_canonical_json(outcome.table_state), terms.game.with_table_state(outcome.table_state)
         )
         plain_game.stored_table_json = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
-            *(terms.denomination_cents, terms.game_reference, plain_game.table.json),
+            *(terms.denomination_cents, terms.game_reference_json, plain_game.table.json),
         )
-        self._tables[terms.game.digest] = plain_game.table
+        self._latest_table_state_by_digest[terms.game.digest] = plain_game.table
         return not plain_game.table.game.rules.list_standing_bets()
 
     def _find_terms(self, *entry_parts: bytes) -> _GameTerms | None:
@@ -580,7 +583,7 @@ def _accept_choice_entry(plain_game: _PlainGame, body: bytes, choice_number: int
     expected_stake: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
     if added_credits:
         expected_stake = (
-            terms.dims,
+            terms.dims_json,
             b"%d" % added_credits,
             b"%d" % (added_credits * terms.denomination_cents),
         )
@@ -624,7 +627,7 @@ def _accept_push_entry(plain_game: _PlainGame, body: bytes) -> bool:
         b'"record":{"play_id":"%b","push_cents":%d},"sequence":%d,"time":"%b",'
         b'"transfers":[["house:push","credit:1:cashable",%d]]}'
     ) % (
-        *(plain_game.terms.dims, play_id, plain_game.head_hex.encode(), play_id, cents),
+        *(plain_game.terms.dims_json, play_id, plain_game.head_hex.encode(), play_id, cents),
         *(plain_game.sequence + 1, time, cents),
     )
     return _accept_entry(plain_game, body, expected_body)
@@ -655,7 +658,7 @@ def _accept_end_entry(plain_game: _PlainGame, body: bytes) -> bool:
     ) % (
         *(
             _find_result_counter_name(plain_game).encode(),
-            plain_game.terms.dims,
+            plain_game.terms.dims_json,
             play_id,
             plain_game.head_hex.encode(),
         ),

@@ -31,7 +31,7 @@ _ORPHAN_HANDPAY_KIND: Final = entries.ORPHAN_HANDPAY.kind
 TransferTriple = tuple[str, str, int]
 
 
-def _sort_transfers(transfers: Iterable[Transfer]) -> list[TransferTriple]:
+def _list_sorted_triples(transfers: Iterable[Transfer]) -> list[TransferTriple]:
     """Return the transfers as sorted (source, target, minor units) tuples, so that their order does not matter."""
     return sorted((transfer.source, transfer.target, transfer.amount_cents) for transfer in transfers)
 
@@ -59,15 +59,16 @@ def compute_due_prize_reservations(
     id.
     """
     prizes = [
-        PrizeRecord(id=name, names={}, value_cents=value_cents_by_prize[name]) for name in won_prize_ids
+        PrizeRecord(id=prize_id, names={}, value_cents=value_cents_by_prize[prize_id])
+        for prize_id in won_prize_ids
     ]
-    return _sort_transfers(prizes_in_kind.build_prize_transfers(prizes))
+    return _list_sorted_triples(prizes_in_kind.build_prize_transfers(prizes))
 
 
 def list_prize_reservations(end_entry: StoredEntry) -> list[TransferTriple]:
     """Return the transfers with which the end of a game reserves prizes in kind."""
     return (
-        _select_prize_transfers(_sort_transfers(end_entry.transfers))
+        _select_prize_transfers(_list_sorted_triples(end_entry.transfers))
         if _has_prize_transfer(end_entry.transfers)
         else []
     )
@@ -76,19 +77,20 @@ def list_prize_reservations(end_entry: StoredEntry) -> list[TransferTriple]:
 class PrizeAudit:
     """The check of each transfer of prizes in kind.
 
-    ``report_finding`` is called for each entry that transfers one wrongly.
+    ``report_finding`` is called for each entry that transfers a prize wrongly.
     """
 
     def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._report_finding = report_finding
-        self._owed_prize_transfers: dict[str, list[TransferTriple]] = {}
+        self._owed_transfers_by_reservation_id: dict[str, list[TransferTriple]] = {}
         """The transfers of each open reservation of prizes in kind, by reservation id.
 
         Such a reservation sets a prize aside from the end of the game until it is handed over.
         """
-        self._exchange_by_reservation: dict[str, str] = {}
+        self._exchange_id_by_reservation_id: dict[str, str] = {}
         """The id of the entry that exchanged the prizes of a reservation for a hand-pay, by reservation id."""
-        self._unclaimed_prize_transfers: dict[str, list[TransferTriple]] = {}
+        self._unclaimed_transfers_by_reservation_id: dict[str, list[TransferTriple]] = {}
+        """The transfers of each reservation whose prizes nobody claimed, by reservation id."""
 
     def check_entry(self, entry: StoredEntry) -> None:
         """Check the transfers of prizes in kind in one journal entry."""
@@ -104,20 +106,22 @@ class PrizeAudit:
             return
         if kind == _PRIZE_EXCHANGE_KIND:
             self._check_exchange(
-                entry, str(read_details(entry).get("handpay")), _sort_transfers(entry.transfers)
+                entry, str(read_details(entry).get("handpay")), _list_sorted_triples(entry.transfers)
             )
         elif kind == _ORPHAN_HANDPAY_KIND:
-            self._check_orphaned_prizes(entry, _sort_transfers(entry.transfers))
+            self._check_orphaned_prizes(entry, _list_sorted_triples(entry.transfers))
         elif transaction.transfers and _select_prize_transfers(
-            transfers := _sort_transfers(transaction.transfers)
+            transfers := _list_sorted_triples(transaction.transfers)
         ):
             if kind in {_GAME_END_KIND, CLAIM_CARRIED_KIND} and phase is Phase.RESERVE:
-                self._owed_prize_transfers[entry.id] = transfers
+                self._owed_transfers_by_reservation_id[entry.id] = transfers
             elif kind != CLAIM_PAID_KIND:  # the authorisation of the memory clear names the claims paid
                 self._report_finding(
                     entry, f"transfers move a prize in kind, but {kind} is not the end of a game that won one"
                 )
-        if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed_prize_transfers:
+        if (
+            phase is Phase.SETTLE or phase is Phase.VOID
+        ) and transaction.ref in self._owed_transfers_by_reservation_id:
             self._close_reservation(entry, transaction.ref)
 
     def _add_carried_claim(self, entry: StoredEntry) -> None:
@@ -127,10 +131,10 @@ class PrizeAudit:
             if key == MoneyKey.HANDPAY:
                 handpay = from_json(HandpayRecord, value, f"state.{name}")
                 if handpay.replaced_reservation_id:
-                    self._exchange_by_reservation[handpay.replaced_reservation_id] = handpay.id
+                    self._exchange_id_by_reservation_id[handpay.replaced_reservation_id] = handpay.id
             elif key == MoneyKey.UNCLAIMED_HANDPAY:
                 unclaimed_record = from_json(UnclaimedRecord, value, f"state.{name}")
-                self._unclaimed_prize_transfers[unclaimed_record.id] = _select_prize_transfers(
+                self._unclaimed_transfers_by_reservation_id[unclaimed_record.id] = _select_prize_transfers(
                     (transfer.source, transfer.target, transfer.amount_cents)
                     for transfer in unclaimed_record.reserved_transfers
                 )
@@ -142,8 +146,8 @@ class PrizeAudit:
 
         ``reservation_id`` is the reservation of the prizes.
         """
-        owed_transfers = self._owed_prize_transfers.get(reservation_id)
-        if owed_transfers is None or reservation_id in self._exchange_by_reservation:
+        owed_transfers = self._owed_transfers_by_reservation_id.get(reservation_id)
+        if owed_transfers is None or reservation_id in self._exchange_id_by_reservation_id:
             self._report_finding(
                 entry,
                 f"record.handpay: {reservation_id} owes no prize in kind, or its prize was already exchanged",
@@ -161,29 +165,33 @@ class PrizeAudit:
                 f"transfers do not reserve the value of the prizes of {reservation_id}: expected {expected_transfers}, "
                 f"found {transfers}",
             )
-        self._exchange_by_reservation[reservation_id] = entry.id
+        self._exchange_id_by_reservation_id[reservation_id] = entry.id
 
     def _close_reservation(self, entry: StoredEntry, reservation_id: str) -> None:
         """Close the reservation ``reservation_id`` of prizes in kind, and check why it ends.
 
         Either the prizes were handed over, or a hand-pay in money replaced them, or nobody claimed them.
         """
-        transfers = self._owed_prize_transfers.pop(reservation_id)
-        if entry.phase is Phase.SETTLE and reservation_id in self._exchange_by_reservation:
-            exchange_id = self._exchange_by_reservation[reservation_id]
+        transfers = self._owed_transfers_by_reservation_id.pop(reservation_id)
+        if entry.phase is Phase.SETTLE and reservation_id in self._exchange_id_by_reservation_id:
+            exchange_id = self._exchange_id_by_reservation_id[reservation_id]
             self._report_finding(
                 entry, f"the prize is handed over, although {exchange_id} pays its value as well"
             )
-        elif entry.kind == _HANDPAY_REPLACED_KIND and reservation_id not in self._exchange_by_reservation:
+        elif (
+            entry.kind == _HANDPAY_REPLACED_KIND and reservation_id not in self._exchange_id_by_reservation_id
+        ):
             self._report_finding(
                 entry, f"the prize of {reservation_id} is given up, but no hand-pay in money replaces it"
             )
         elif entry.kind == entries.HANDPAY_UNCLAIMED.kind:
-            self._unclaimed_prize_transfers[reservation_id] = _select_prize_transfers(transfers)
+            self._unclaimed_transfers_by_reservation_id[reservation_id] = _select_prize_transfers(transfers)
 
     def _check_orphaned_prizes(self, entry: StoredEntry, transfers: list[TransferTriple]) -> None:
         """Check that each unclaimed prize in kind moves to the account of unclaimed prizes."""
-        unclaimed_transfers = self._unclaimed_prize_transfers.pop(str(read_details(entry).get("id")), [])
+        unclaimed_transfers = self._unclaimed_transfers_by_reservation_id.pop(
+            str(read_details(entry).get("id")), []
+        )
         expected_transfers = sorted(
             (source, source.replace(":offered", ":unclaimed"), cents)
             for source, _, cents in unclaimed_transfers

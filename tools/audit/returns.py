@@ -166,8 +166,8 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _GameSums]:
     start_record_by_play_id: dict[str, Mapping[str, Any]] = {}
     doubled_up_play_ids: set[str] = set()
     raised_credits_by_play_id: Counter[str] = Counter()
-    declared_entries = (GAME_START, GAME_CHOICE, GAME_DOUBLE_UP, GAME_END, GAME_VOID)
-    for entry in view.entries(tuple(declared_entry.kind for declared_entry in declared_entries)):
+    entry_declarations = (GAME_START, GAME_CHOICE, GAME_DOUBLE_UP, GAME_END, GAME_VOID)
+    for entry in view.entries(tuple(declaration.kind for declaration in entry_declarations)):
         record: Any = entry.record
         play_id = record["play_id"]
         if entry.kind == GAME_START.kind:

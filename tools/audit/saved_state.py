@@ -92,9 +92,9 @@ class _StateUnpickler(pickle.Unpickler):
         object_by_name = {_GAMES_PLACEHOLDER: games} | {method.__name__: method for method in methods}
         self._object_by_name = object_by_name | _list_declared_objects(auditor)
 
-    def persistent_load(self, pid: Any) -> Any:
-        """Return the object named ``pid`` that a saved state omits: game files, rules, keys or auditor method."""
-        return self._object_by_name[pid]
+    def persistent_load(self, persistent_name: Any) -> Any:
+        """Return the object that a saved state omits under this name: game files, rules, keys or auditor method."""
+        return self._object_by_name[persistent_name]
 
     def find_class(self, module: str, name: str) -> Any:
         """Return the class of that name for unpickling.
@@ -105,7 +105,7 @@ class _StateUnpickler(pickle.Unpickler):
             cls = getattr(importlib.import_module(module), name)
             if isinstance(cls, type) and cls.__module__ == module:
                 return cls
-        raise pickle.UnpicklingError(f"{module}.{name} is not a type that a saved point may contain")
+        raise pickle.UnpicklingError(f"{module}.{name} is not a class that a saved state may contain")
 
 
 def save_auditor(auditor: Auditor, path: Path) -> None:
@@ -114,14 +114,14 @@ def save_auditor(auditor: Auditor, path: Path) -> None:
     _StatePickler(pickled, auditor).dump(vars(auditor))
     data = pickled.getvalue()
     sequence, head_hash = auditor.last_entry_checked
-    head = {
+    header = {
         "format": _SAVED_STATE_FORMAT,
         "machine": auditor.report.fingerprint,
         "sequence": sequence,
         "head": head_hash,
         "sha256": hashlib.sha256(data).hexdigest(),
     }
-    replace_file(DiskStorage(), path, json.dumps(head).encode() + b"\n" + data)
+    replace_file(DiskStorage(), path, json.dumps(header).encode() + b"\n" + data)
 
 
 def load_auditor(path: Path, games: GameFiles) -> Auditor:
@@ -132,16 +132,16 @@ def load_auditor(path: Path, games: GameFiles) -> Auditor:
     auditor = Auditor(games)
     if not path.exists():
         return auditor
-    head_line, _, data = path.read_bytes().partition(b"\n")
+    header_line, _, data = path.read_bytes().partition(b"\n")
     try:
-        head = json.loads(head_line)
-        if head["format"] != _SAVED_STATE_FORMAT or head["sha256"] != hashlib.sha256(data).hexdigest():
+        header = json.loads(header_line)
+        if header["format"] != _SAVED_STATE_FORMAT or header["sha256"] != hashlib.sha256(data).hexdigest():
             raise ValueError(f"expected format {_SAVED_STATE_FORMAT} and the digest of the saved state")
         vars(auditor).update(_StateUnpickler(data, auditor, games).load())
     except Exception as error:
         raise JournalDamaged(
             str(path), f"not a verified point; verify from the beginning ({error})"
         ) from error
-    if auditor.last_entry_checked != (head["sequence"], head["head"]):
+    if auditor.last_entry_checked != (header["sequence"], header["head"]):
         raise JournalDamaged(str(path), "the saved state does not match its recorded entry")
     return auditor

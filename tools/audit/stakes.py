@@ -95,7 +95,7 @@ class StakeAudit:
         """The entry that returned stakes, for each game that has done so and not ended yet, by play id."""
 
     def is_plain_run_allowed(self, run: PlainRun) -> bool:
-        """Return whether the tables are in the state from which a sequence of plain games starts.
+        """Return whether the tables are in the state from which a run of plain games starts.
 
         The tables must not be shared and must have no standing bets.
         """
@@ -106,7 +106,7 @@ class StakeAudit:
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Store the table states after a sequence of plain games."""
+        """Store the table states after a run of plain games."""
         for key, table in run.parse_stored_tables().items():
             self._tables.pop(key, None)
             if table is not None:

@@ -133,7 +133,7 @@ class TournamentAudit:
         self._points_left: dict[int, int] = {}
         """The points left to play with at each position, by position number."""
         self._open_plays: dict[int, _Play] = {}
-        self.replayed_games = 0
+        self.replayed_game_count = 0
 
     def check_entry(self, entry: StoredEntry) -> None:
         """Check one journal entry about a tournament; other entries are ignored."""
@@ -634,7 +634,7 @@ class TournamentAudit:
         play, tournament_round = self._open_plays.pop(position, None), self._round_by_position.get(position)
         if play is None or tournament_round is None:
             return
-        self.replayed_games += 1
+        self.replayed_game_count += 1
         self._add_points(position, record.push_points)
         outcome = play.game_record.outcome
         if outcome is None:

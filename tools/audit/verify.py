@@ -83,7 +83,7 @@ class AuditReport:
 
     If not, a forger could have signed the journal with a different key.
     """
-    matching_heads: int = 0
+    matching_head_count: int = 0
     """The number of hashes known from outside the journal that agree with its entries."""
     entry_count: int = 0
     """The number of entries checked."""
@@ -138,7 +138,7 @@ class AuditReport:
             "machine": self.fingerprint,
             "machine_id": self.machine_id,
             "key_compared": self.is_key_compared,
-            "witnessed": self.matching_heads,
+            "witnessed": self.matching_head_count,
             "entries": self.entry_count,
             "checkpoints": self.checkpoint_count,
             "games_replayed": self.game_count,
@@ -169,8 +169,8 @@ class Auditor:
     ) -> None:
         """Create an audit with the available game definitions ``games``.
 
-        ``heads`` are the entry hashes of an earlier export, by sequence number. ``known_heads`` are journal heads
-        that were printed or sent while the journal was written, as (sequence number, hash or its first digits).
+        ``heads`` has the entry hashes of an earlier export, by sequence number. ``known_heads`` are witnesses: journal
+        heads that were printed or sent while the journal was written, as (sequence number, hash or its first digits).
         ``features`` are the features of the machine that wrote the journal; ``rules`` are audit rules for the entries
         of operator-supplied features.
         """
@@ -188,17 +188,19 @@ class Auditor:
         self._tournaments = TournamentAudit(
             self._available_games, self.report_finding, self.read_meters, self.read_memory, self.add_notice
         )
-        self._ids: set[str] = set()
-        self._ids_of_plays: dict[str, set[str]] = {}
-        """The ids of all entries of each open game, by the id of the game's first entry."""
-        self._heads: dict[int, list[_KnownHead]] = {}
+        self._used_ids: set[str] = set()
+        self._entry_ids_by_start_id: dict[str, set[str]] = {}
+        """The ids of each open game's entries after its first one, by the id of the first one."""
+        self._known_heads_by_sequence: dict[int, list[_KnownHead]] = {}
         for sequence, hash_hex in (heads or {}).items():
-            self._heads.setdefault(sequence, []).append(_KnownHead(hash_hex, "an earlier export"))
+            self._known_heads_by_sequence.setdefault(sequence, []).append(
+                _KnownHead(hash_hex, "an earlier export")
+            )
         for sequence, hash_hex in known_heads:
-            self._heads.setdefault(sequence, []).append(_KnownHead(hash_hex, "a witness"))
-        self._seen_heads: set[int] = set()
-        self._last_play_taken = 0
-        """The highest number of a play that occurs in an entry id stored in ``_ids``.
+            self._known_heads_by_sequence.setdefault(sequence, []).append(_KnownHead(hash_hex, "a witness"))
+        self._sequences_of_checked_heads: set[int] = set()
+        self._last_used_play_number = 0
+        """The highest number of a play that occurs in an entry id stored in ``_used_ids``.
 
         Plain games up to this number are checked entry by entry, because they might repeat a stored id.
         """
@@ -219,7 +221,7 @@ class Auditor:
         on their number. Raises :class:`JobError` if one of them ends unexpectedly or fails.
         """
         start_seconds = time.perf_counter()
-        self._last_play_taken = max(map(self._find_play_number, self._ids), default=0)
+        self._last_used_play_number = max(map(self._find_play_number, self._used_ids), default=0)
         try:
             for batch, runs in find_plain_runs(bodies, self._available_games, jobs, self._ledger.sequence):
                 self._check_batch(batch, runs)
@@ -242,8 +244,8 @@ class Auditor:
                     last_sequence, "", f"the balances of the whole journal cannot be checked: {error!r}"
                 )
             )
-        if missing_entries := self._clears.format_missing_entries_error():
-            self.report.add_finding(AuditFinding(last_sequence, "", missing_entries))
+        if missing_entries_error := self._clears.format_missing_entries_error():
+            self.report.add_finding(AuditFinding(last_sequence, "", missing_entries_error))
         if expected_head is not None and (last_sequence, last_hash) != expected_head:
             expected_sequence, expected_hash = expected_head
             end_error = (
@@ -251,8 +253,8 @@ class Auditor:
                 f"expected its end at entry {expected_sequence} ({expected_hash})"
             )
             self.report.add_finding(AuditFinding(last_sequence, "", end_error))
-        for sequence in sorted(self._heads.keys() - self._seen_heads):
-            source = self._heads[sequence][0].source
+        for sequence in sorted(self._known_heads_by_sequence.keys() - self._sequences_of_checked_heads):
+            source = self._known_heads_by_sequence[sequence][0].source
             self.report.add_finding(
                 AuditFinding(
                     last_sequence,
@@ -275,23 +277,23 @@ class Auditor:
         report.duration_seconds = duration_seconds
         report.head_hash = self._ledger.head_hex
         report.machine_id = self.entry_rules.facts.serial
-        report.level_count = len(self._levels.levels)
+        report.level_count = len(self._levels.level_by_pool_id)
         report.credits_cents = self._ledger.credits_cents()
         report.meters = read_meters(self._ledger).values
-        report.game_count = self._games.replayed_games + self._tournaments.replayed_games
-        report.void_game_count = self._games.void_games
+        report.game_count = self._games.replayed_game_count + self._tournaments.replayed_game_count
+        report.void_game_count = self._games.void_game_count
         report.open_game_count = self._games.open_play_count
 
     def _check_batch(self, batch: list[bytes], runs: Iterable[PlainRun]) -> None:
         """Check consecutive encoded entries.
 
-        A sequence of plain games is checked as a whole if possible, all other entries one by one.
+        A run of plain games is checked as a whole if possible, all other entries one by one.
         """
         index = 0
         for run in runs:
-            for body in batch[index : run.batch_index]:
+            for body in batch[index : run.index_in_batch]:
                 self.check_body(body)
-            index = run.batch_index
+            index = run.index_in_batch
             if self._is_plain_run_allowed(run):
                 self._add_plain_run(run)
                 index += run.entry_count
@@ -299,7 +301,7 @@ class Auditor:
             self.check_body(body)
 
     def _is_plain_run_allowed(self, run: PlainRun) -> bool:
-        """Return whether a sequence of plain games fits the entries before it.
+        """Return whether a run of plain games fits the entries before it.
 
         If it does not, its games are checked entry by entry, which finds the reason.
         """
@@ -308,8 +310,11 @@ class Auditor:
             return (
                 ledger.sequence > 0
                 and (ledger.sequence + 1, ledger.head_hex) == (run.first_sequence, run.previous_hex)
-                and run.first_sequence > self._last_play_taken
-                and not any(run.first_sequence <= sequence <= run.last_sequence for sequence in self._heads)
+                and run.first_sequence > self._last_used_play_number
+                and not any(
+                    run.first_sequence <= sequence <= run.last_sequence
+                    for sequence in self._known_heads_by_sequence
+                )
                 and not self._clears.has_pending_entries
                 and self._levels.is_plain_run_allowed()
                 and self._games.is_plain_run_allowed(run)
@@ -319,7 +324,7 @@ class Auditor:
             return False
 
     def _add_plain_run(self, run: PlainRun) -> None:
-        """Add a checked sequence of plain games to the ledger, to the report, and to the data of all other checks."""
+        """Add a checked run of plain games to the ledger, to the report, and to the data of all other checks."""
         self.report.entry_count += run.entry_count
         self.entry_rules.add_plain_run(run)
         self._games.add_plain_run(run)
@@ -366,8 +371,8 @@ class Auditor:
         self._check_id(entry)
         if transaction.kind == checkpoint.CHECKPOINT_KIND:
             self._check_checkpoint(entry)
-        if entry.sequence in self._heads:
-            self._check_heads(entry, self._heads[entry.sequence])
+        if entry.sequence in self._known_heads_by_sequence:
+            self._check_heads(entry, self._known_heads_by_sequence[entry.sequence])
         if belongs_to_memory_clear(transaction.kind):  # checked against the clear's authorisation instead
             self.entry_rules.facts.update(entry)
         else:
@@ -378,7 +383,7 @@ class Auditor:
         start_record = self._games.check_entry(entry)
         self._levels.check_entry(entry, start_record)
         if start_record is not None:
-            self._note_game_from_journal(entry, start_record.game_reference)
+            self._add_notice_if_only_in_journal(entry, start_record.game_reference)
         self._prizes.check_entry(entry)
         self._ticket_redemptions.check_entry(entry)
         self._tournaments.check_entry(entry)
@@ -432,7 +437,7 @@ class Auditor:
         """Return the value that the machine has stored under a key after the entries checked so far."""
         return self._ledger.state.get(key)
 
-    def _note_game_from_journal(self, entry: StoredEntry, game_reference: GameReference) -> None:
+    def _add_notice_if_only_in_journal(self, entry: StoredEntry, game_reference: GameReference) -> None:
         """Add a notice at the first game of each definition that is available only from the journal."""
         is_first_game = f"{PlayKey.GAME_DEFINITION}{game_reference.digest}" in entry.state
         if is_first_game and self._available_games.is_only_in_journal(
@@ -451,32 +456,32 @@ class Auditor:
         void games are.
         """
         entry_id, kind = entry.transaction.id, entry.transaction.kind
-        if entry_id in self._ids:
+        if entry_id in self._used_ids:
             self.report_finding(entry, f"id {entry_id} was used by an earlier entry")
         elif (
             kind == PLAY_START_KIND
             and entry_id == f"play-{entry.sequence}-{self.entry_rules.facts.journal_tag}.start"
         ):
-            self._ids_of_plays[entry_id] = set()
+            self._entry_ids_by_start_id[entry_id] = set()
             return
         elif kind == GAME_END.kind and entry_id.endswith(".end"):
-            used_ids = self._ids_of_plays.get(start := f"{entry_id[:-4]}.start")
+            used_ids = self._entry_ids_by_start_id.get(ended_start_id := f"{entry_id[:-4]}.start")
             if used_ids is not None and entry_id not in used_ids:
-                del self._ids_of_plays[start]
+                del self._entry_ids_by_start_id[ended_start_id]
                 return
         _, start_id = parse_play_start(entry_id) or (0, "")
-        if entry_id in self._ids_of_plays.get(start_id, ()):
+        if entry_id in self._entry_ids_by_start_id.get(start_id, ()):
             self.report_finding(entry, f"id {entry_id} was used by an earlier entry")
-        if start_id in self._ids_of_plays:
-            self._ids_of_plays[start_id].add(entry_id)
+        if start_id in self._entry_ids_by_start_id:
+            self._entry_ids_by_start_id[start_id].add(entry_id)
             if entry_id.endswith(".end"):
-                del self._ids_of_plays[start_id]  # GameAudit reports any later entry of the game
+                del self._entry_ids_by_start_id[start_id]  # GameAudit reports any later entry of the game
         elif parse_own_entry_sequence(entry_id) == entry.sequence:
             if kind == PLAY_START_KIND:
-                self._ids_of_plays[entry_id] = set()
+                self._entry_ids_by_start_id[entry_id] = set()
         else:
-            self._ids.add(entry_id)
-            self._last_play_taken = max(self._last_play_taken, self._find_play_number(entry_id))
+            self._used_ids.add(entry_id)
+            self._last_used_play_number = max(self._last_used_play_number, self._find_play_number(entry_id))
 
     def _find_play_number(self, entry_id: str) -> int:
         """Return the number of the play to which an entry id belongs; 0 if it belongs to none.
@@ -515,7 +520,7 @@ class Auditor:
 
     def _check_heads(self, entry: StoredEntry, known_heads: Iterable["_KnownHead"]) -> None:
         """Report a finding if the entry's hash differs from one of ``known_heads``, its hashes known from outside."""
-        self._seen_heads.add(entry.sequence)
+        self._sequences_of_checked_heads.add(entry.sequence)
         for known_head in known_heads:
             if not entry.hash_hex.startswith(known_head.hash_prefix):
                 self.report_finding(
@@ -524,7 +529,7 @@ class Auditor:
                     f"{known_head.hash_prefix} here",
                 )
             else:
-                self.report.matching_heads += 1
+                self.report.matching_head_count += 1
 
     def _check_checkpoint(self, entry: StoredEntry) -> None:
         """Check the signature of a checkpoint entry, and compare its totals with the ledger."""

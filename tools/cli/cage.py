@@ -39,8 +39,8 @@ def open_cage(
     JournalError if the journal is damaged or was altered.
     """
     roster = load_roster(folder, second_folder)
-    for number in filter(None, (person, second_person)):
-        authenticate_for(roster, number, Permission.PAY_BY_HAND)
+    for staff_number in filter(None, (person, second_person)):
+        authenticate_for(roster, staff_number, Permission.PAY_BY_HAND)
     with (
         open_view(
             folder, key=read_machine_key(folder, second_folder), second_folder=second_folder, check_pages=True
@@ -85,7 +85,7 @@ def query_all_journals(
 
     The last result is for the current journal, which is verified with the machine's key; the results
     before it are for the journals that memory clears have replaced, oldest first. Raises JournalError if
-    the present journal is damaged or was altered.
+    the current journal is damaged or was altered.
     """
     results, error_texts = [], []
     for journal_file in sorted(folder.glob("cleared/*/journal.sqlite")):
@@ -104,7 +104,7 @@ def read_all_accepted_redemptions(folder: Path, second_folder: Path | None = Non
     """Return, by ticket commitment, the transaction that redeemed the ticket, from all journals of this machine.
 
     See :func:`~egm.tickets.proof.list_accepted_redemptions`. For each damaged journal that a memory clear has
-    replaced, a note is printed. Raises JournalError if the present journal is damaged.
+    replaced, a note is printed. Raises JournalError if the current journal is damaged.
     """
     redemptions_by_journal, error_texts = query_all_journals(
         folder, second_folder, lambda view: list_accepted_redemptions((view,))

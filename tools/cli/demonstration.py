@@ -34,7 +34,7 @@ _DEMONSTRATION_STAFF: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """The staff number, role and PIN of a person of a demonstration cabinet."""
+    """The staff number, name, role and PIN of a person of a demonstration cabinet."""
 
     number: str
     name: str
@@ -71,8 +71,10 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
     for badge in badges:
         person = Person(badge.number, badge.name, Role(badge.role))
         roster = roster.enrol_person(person, badge.pin, changed_by=DEMONSTRATION_ENROLLER, changed_at=now)
-    badge_fields = [{slot: getattr(badge, slot) for slot in Badge.__slots__} for badge in badges]
-    write_private_file(path, json.dumps(badge_fields))
+    all_badge_fields = [
+        {field_name: getattr(badge, field_name) for field_name in Badge.__slots__} for badge in badges
+    ]
+    write_private_file(path, json.dumps(all_badge_fields))
     return badges
 
 

@@ -42,7 +42,7 @@ def open_journal_entries(
     If the caller fails on an entry that was read, ClickException says that this entry, or one before it, has
     invalid content. Such entries occur: anybody can sign an exported file with a key of their own.
     """
-    _refuse_two_sources(state_folder, export_file)
+    _require_one_source(state_folder, export_file)
     folder = state_folder or find_default_state_folder()
     last_entries: deque[StoredEntry] = deque(maxlen=1)
     try:
@@ -69,8 +69,8 @@ def open_journal_entries(
             f"{export_file or folder}: entry {entry.sequence}, {entry.kind}, or one before it has a content that no"
             f" machine writes: {error}. Nothing was printed. Find every invalid entry with: egm audit verify"
         ) from error
-    if reader.footer_fault:
-        raise click.ClickException(f"{export_file}: {reader.footer_fault}")
+    if reader.footer_error:
+        raise click.ClickException(f"{export_file}: {reader.footer_error}")
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def open_journal(
     :func:`meters.open_view`. If the caller fails on an exported file, ClickException says that its content is
     invalid, because anybody can sign an exported file with a key of their own.
     """
-    _refuse_two_sources(state_folder, export_file)
+    _require_one_source(state_folder, export_file)
     try:
         if export_file is None:
             with open_view(state_folder or find_default_state_folder(), check_pages=check_pages) as view:
@@ -137,7 +137,7 @@ def _exit_on_signals() -> Iterator[None]:
             signal.signal(signal_number, signal.SIG_DFL)
 
 
-def _refuse_two_sources(state_folder: Path | None, export_file: Path | None) -> None:
+def _require_one_source(state_folder: Path | None, export_file: Path | None) -> None:
     """Raise UsageError if both a state folder and an exported journal are named."""
     if state_folder is not None and export_file is not None:
         raise click.UsageError(

@@ -52,22 +52,22 @@ def format_cabinet_file(request: CabinetRequest, folder: Path) -> str:
     If no games are requested, it offers the library games that the jurisdiction admits, with stand-alone
     progressive levels. Raises :class:`DefinitionError` for a game that is not valid.
     """
-    tables_by_header = {table.header: table for table in iter_cabinet_file_tables()}
+    table_by_header = {table.header: table for table in iter_cabinet_file_tables()}
     games = [load_game(parse_path_or_id(name)) for name in request.games] or [
         *_iter_admitted_games(request.profile)
     ]
     game_names = [_format_game_name(folder, name) for name in request.games] or [game.id for game in games]
     lines = [f"# A cabinet file for {request.profile.title['en']}. Every key: egm/CABINET-FILE.md", ""]
-    lines += _format_table(tables_by_header["[machine]"], "[machine]", _build_machine_table_values(request))
+    lines += _format_table(table_by_header["[machine]"], "[machine]", _build_machine_table_values(request))
     for name in game_names:
         lines += _format_table(
-            tables_by_header["[[games]]"], "[[games]]", {"game": name}, is_first=name == game_names[0]
+            table_by_header["[[games]]"], "[[games]]", {"game": name}, is_first=name == game_names[0]
         )
     levels = [level_table for game in games for level_table in list_game_levels(game)]
     for level_table in levels:
         values = {"game": level_table.game_id, "level": level_table.level_name}
         lines += _format_table(
-            tables_by_header[_LEVEL_TABLE_HEADER],
+            table_by_header[_LEVEL_TABLE_HEADER],
             _LEVEL_TABLE_HEADER,
             values,
             is_first=level_table is levels[0],
@@ -79,17 +79,17 @@ def format_cabinet_file(request: CabinetRequest, folder: Path) -> str:
         header = f"[devices.{name}{device_count_by_name[name] if device_count_by_name[name] > 1 else ''}]"
         values = {"protocol": protocol} | ({} if port == "bench" else {"port": port})
         lines += _format_table(
-            tables_by_header["[devices.NAME]"],
+            table_by_header["[devices.NAME]"],
             header,
             values,
             is_first=sum(device_count_by_name.values()) == 1,
         )
-    for table in tables_by_header.values():
+    for table in table_by_header.values():
         if table.header in _TABLES_ALWAYS_WRITTEN:
             lines += _format_table(table, table.header, {})
     other_headers = [
         header
-        for header in tables_by_header
+        for header in table_by_header
         if header not in _TABLES_ALWAYS_WRITTEN | _TABLES_WITH_REQUESTED_VALUES
         and (header != _LEVEL_TABLE_HEADER or not levels)
     ]

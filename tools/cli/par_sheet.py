@@ -25,10 +25,10 @@ _CONFIDENCE_BANDS_LEGEND: Final = (
 )
 
 
-def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = DEFAULT_ODDS_LIMITS) -> None:
+def print_par_sheet(game: Game, analysis: Analysis, odds_limits: OddsLimits = DEFAULT_ODDS_LIMITS) -> None:
     """Print the PAR sheet of a game.
 
-    Awards with odds beyond ``limits`` are listed, because these odds must be displayed to the player.
+    Awards with odds beyond ``odds_limits`` are listed, because these odds must be displayed to the player.
     """
     echo(f"{game.title['en']} / {game.title['fr']}   {game.id} {game.version}, {game.header.date}")
     echo(f"definition SHA-256 {game.digest}")
@@ -46,9 +46,9 @@ def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = DEFAULT
         heading = f"\nBet {bet.bet}: {format_count(bet.cost_credits, 'credit')}"
         show("text", *tables, *bands, text_before=heading, text_after="\n".join(notes))
     for feature_data in build_feature_sheets(game, analysis):
-        show("text", *_build_feature_tables(feature_data), text_before=f"\n{feature_data['sheet']}")
+        show("text", *_build_feature_sheet_tables(feature_data), text_before=f"\n{feature_data['sheet']}")
     for bet in analysis.bets:
-        for award in build_award_sheet(bet, limits)["told_to_the_player"]:
+        for award in build_award_sheet(bet, odds_limits)["told_to_the_player"]:
             odds = format_one_in(Fraction(award["per_game"]["exact"]))
             echo(f"shown to the player, bet {bet.bet}: {award['stage']} {award['award']} {odds}")
     echo(f"\n{SIGNATURE_TEXT}")
@@ -100,7 +100,7 @@ def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
         yield label, format_count(bet.max_win_credits, "credit"), format_one_in(bet.max_win_probability)
 
 
-def _build_feature_tables(feature_data: dict[str, Any]) -> tuple[Table, ...]:
+def _build_feature_sheet_tables(feature_data: dict[str, Any]) -> tuple[Table, ...]:
     """Return the tables of a feature's PAR sheet: single figures, and a further table if the feature has rows."""
     facts_tables = (build_facts_table((label, format_cell(value)) for label, value in feature_data["facts"]),)
     if not feature_data["rows"]:
@@ -223,7 +223,7 @@ def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, .
     )
 
 
-def print_level_returns(rows: "list[LevelReturn]", unit: str) -> None:
+def print_level_returns(level_returns: "list[LevelReturn]", unit: str) -> None:
     """Print the return of each progressive level at its current amount.
 
     ``unit`` names the unit in which stakes and level amounts are printed (minor units or credits).
@@ -233,26 +233,26 @@ def print_level_returns(rows: "list[LevelReturn]", unit: str) -> None:
         "level",
         *_build_right_aligned_columns(f"stake, {unit}", f"meter, {unit}", "level returns", "with the game"),
     )
-    cells = (
+    rows = (
         (
-            row.bet,
-            row.level,
-            f"{row.level_stake:,}",
-            f"{row.level_amount:,}",
-            format_percent(row.level_return),
-            format_percent(row.bet_return),
+            level_return.bet,
+            level_return.level,
+            f"{level_return.level_stake:,}",
+            f"{level_return.level_amount:,}",
+            format_percent(level_return.level_return),
+            format_percent(level_return.bet_return),
         )
-        for row in rows
+        for level_return in level_returns
     )
-    show("text", Table(columns, cells, empty_text="no level", identifying_column_count=2))
+    show("text", Table(columns, rows, empty_text="no level", identifying_column_count=2))
 
 
-def _build_band_tables(bet: dict[str, Any]) -> tuple[Table, ...]:
+def _build_band_tables(bet_data: dict[str, Any]) -> tuple[Table, ...]:
     """Return a table of confidence intervals of a bet's return, with one row for each number of games."""
-    columns = _build_right_aligned_columns("games", *(row["quantile"] for row in bet["volatility"]))
+    columns = _build_right_aligned_columns("games", *(row["quantile"] for row in bet_data["volatility"]))
     rows = []
-    for index, first_band in enumerate(bet["volatility"][0]["bands"]):
-        intervals = [row["bands"][index]["band"] for row in bet["volatility"]]
+    for index, first_band in enumerate(bet_data["volatility"][0]["bands"]):
+        intervals = [row["bands"][index]["band"] for row in bet_data["volatility"]]
         rows.append(
             (
                 f"{first_band['games']:,}",

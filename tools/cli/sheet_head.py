@@ -14,7 +14,7 @@ from meters.recall import read_details
 
 
 def find_currency(profile_id: str) -> str:
-    """Return the currency of the jurisdiction profile with this name, or "" if the profile is unknown."""
+    """Return the currency of the jurisdiction profile with this id, or "" if the profile is unknown."""
     try:
         return load_profile(profile_id).currency if profile_id else ""
     except OperatorError:
@@ -28,7 +28,7 @@ class SheetHead:
     Data that an old journal does not have stay empty.
     """
 
-    machine: str = ""
+    machine_id: str = ""
     """The machine's id."""
     profile_id: str = ""
     """The id of the profile of the jurisdiction in force."""
@@ -54,7 +54,7 @@ class SheetHead:
         self.sequence, self.last_time = entry.sequence, entry.time_utc
         self.first_time = self.first_time or entry.time_utc
         if entry.kind == MACHINE_GENESIS.kind:
-            self.machine = str(read_details(entry).get("machine_id", ""))
+            self.machine_id = str(read_details(entry).get("machine_id", ""))
         elif entry.kind == POWER_UP.kind:
             self.profile_id = str(read_details(entry).get("profile", ""))
             self.gaming_day = GamingDay.from_power_up(entry.record)
@@ -73,7 +73,7 @@ class SheetHead:
     def format_line(self) -> str:
         """Return the heading as one line: machine, rules, currency, last entry and its time."""
         parts = (
-            f"machine {self.machine}" if self.machine else "",
+            f"machine {self.machine_id}" if self.machine_id else "",
             f"rules {self.profile_id}" if self.profile_id else "",
             f"amounts in minor units of {self.currency}" if self.currency else "amounts in minor units",
             f"entry {self.sequence}",

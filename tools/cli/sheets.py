@@ -15,7 +15,7 @@ from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 
 #: ISO 4217's code for no currency, for tables without amounts.
 NO_CURRENCY_CODE: Final = "XXX"
-#: The option of a command that writes a sheet.
+#: The option that names the language of a sheet.
 LANGUAGE_OPTION: Final = click.option(
     "--language",
     type=click.Choice(sorted(LOCALE_BY_LANGUAGE)),
@@ -74,21 +74,21 @@ def format_as_text(title: str, tables: Iterable[PageTable], texts: Texts, curren
 
 def build_pdf(title: str, tables: Iterable[PageTable], texts: Texts, currency: str) -> bytes:
     """Return the title and the tables as a PDF of black-and-white A4 pages."""
-    paper = _PdfPages(title)
+    pdf_pages = _PdfPages(title)
     for table in tables:
         if table.title is not None:
-            paper.add_gap()
-            paper.add_row([format_page_text(table.title, texts, currency)], bold=True)
+            pdf_pages.add_gap()
+            pdf_pages.add_row([format_page_text(table.title, texts, currency)], bold=True)
         for row_number, row in enumerate(format_rows(table, texts, currency)):
-            paper.add_row(row, bold=bool(table.columns) and row_number == 0)
-        paper.add_gap()
-    return paper.to_pdf()
+            pdf_pages.add_row(row, bold=bool(table.columns) and row_number == 0)
+        pdf_pages.add_gap()
+    return pdf_pages.to_pdf()
 
 
 @lru_cache(maxsize=8)
-def _load_font(name: str, dots: int) -> ImageFont.FreeTypeFont:
+def _load_font(name: str, size_dots: int) -> ImageFont.FreeTypeFont:
     """Return a font at a size in dots."""
-    return ImageFont.truetype(_FONT_FOLDER / f"Lato-{name}.ttf", dots)
+    return ImageFont.truetype(_FONT_FOLDER / f"Lato-{name}.ttf", size_dots)
 
 
 class _PdfPages:

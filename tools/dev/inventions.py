@@ -172,7 +172,7 @@ class _EntryBuilder:
         return entry_json
 
     def _refer_to_reserve_entry(self, entry_json: dict[str, Any]) -> None:
-        reservations = list(self._ledger.pending.values())
+        reservations = list(self._ledger.pending_reservations.values())
         if self._rule.entry_declaration.settled_kinds and reservations:
             candidates = [
                 reservation
@@ -183,9 +183,9 @@ class _EntryBuilder:
             entry_json["ref"] = reservation.id
             first_transfer = reservation.transfers[0]
             self._names |= {
-                "held_source": first_transfer.source,
-                "held_target": first_transfer.target,
-                "held_cents": first_transfer.amount_cents,
+                "reserved_source": first_transfer.source,
+                "reserved_target": first_transfer.target,
+                "reserved_cents": first_transfer.amount_cents,
                 "id": reservation.id,
             }
 
@@ -240,7 +240,7 @@ class _EntryBuilder:
             body = encode_canonical_json(entry_json | {"sequence": self._sequence, "previous": GENESIS_HASH})
             self._scope = CheckContext(decode(body), self._ledger, self._facts)
             self._scope.bound_values |= self._names
-            self._scope.reservation = self._ledger.pending.get(entry_json.get("ref", ""))
+            self._scope.reservation = self._ledger.pending_reservations.get(entry_json.get("ref", ""))
         return entry_json
 
     def _generate_declared_part(self, entry: AnyEntryDeclaration, name: str, pattern: Any) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from meters.keys import is_signed_by
 #: The format of releases, stated in each.
 RELEASE_FORMAT: Final = "open-egm release 1"
 #: Precedes the signed content, so that the signature is valid for a release only.
-_SIGNATURE_PURPOSE: Final = b"open-egm release\0"
+_SIGNATURE_PREFIX: Final = b"open-egm release\0"
 #: The size of the release at the end of a root partition.
 RELEASE_SIZE_BYTES: Final = 64 * 1024
 #: Bytes copied at once.
@@ -90,7 +90,7 @@ def sign_release(
         for name, length in lengths.items()
     }
     content = {"format": RELEASE_FORMAT, "number": number, "version": version, "parts": partitions}
-    signature = key.sign(_SIGNATURE_PURPOSE + encode_canonical_json(content))
+    signature = key.sign(_SIGNATURE_PREFIX + encode_canonical_json(content))
     return encode_canonical_json({"release": content, "signature": signature.hex()}) + b"\n"
 
 
@@ -105,7 +105,7 @@ def read_release(line: bytes, public_key_hex: str, location: str) -> Release:
         signed_content = encode_canonical_json(content)
     except (ValueError, KeyError, TypeError) as error:
         raise SlotError(f"{location} does not contain a release of this software") from error
-    if not is_signed_by(bytes.fromhex(public_key_hex), _SIGNATURE_PURPOSE + signed_content, signature):
+    if not is_signed_by(bytes.fromhex(public_key_hex), _SIGNATURE_PREFIX + signed_content, signature):
         raise SlotError(f"{location}: the release is not signed with the key this machine trusts")
     if content["format"] != RELEASE_FORMAT:
         raise SlotError(f"{location}: format: {content['format']!r} is not {RELEASE_FORMAT!r}")

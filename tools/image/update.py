@@ -54,21 +54,21 @@ _SECOND_STATE_LABEL: Final = "egm-state-2"
 #: The mount point of the second state medium.
 _SECOND_MEDIUM_FOLDER: Final = Path("/media/second")
 #: Seconds between two checks for a missing medium.
-_MISSING_MEDIUM_CHECK_S: Final = 5.0
+_MISSING_MEDIUM_CHECK_SECONDS: Final = 5.0
 #: Seconds between two attempts to mount a medium that is present and cannot be mounted.
-_MOUNT_RETRY_S: Final = 60.0
+_MOUNT_RETRY_SECONDS: Final = 60.0
 #: Seconds for which nobody must have played before the machine is restarted.
 _IDLE_SECONDS_BEFORE_RESTART: Final = 30.0
 #: Seconds for which a new release must be up to be kept; a screen that crashes repeatedly lives for less.
-_RELEASE_UP_BEFORE_KEPT_S: Final = 120.0
+_UP_SECONDS_BEFORE_KEPT: Final = 120.0
 #: Seconds that a new release may take to come up.
-_RELEASE_START_MAX_S: Final = 900.0
+_RELEASE_START_SECONDS_MAX: Final = 900.0
 #: Seconds between two checks of a condition.
-_CONDITION_CHECK_S: Final = 0.5
+_CONDITION_CHECK_SECONDS: Final = 0.5
 #: States in which a restart of the machine interrupts nobody.
 _RESTARTABLE_STATES: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE, State.DOOR_OPEN, State.TILT})
 #: Seconds for which the machine must have been in one of these states.
-_RESTARTABLE_FOR_S: Final = 5.0
+_RESTARTABLE_SECONDS: Final = 5.0
 
 
 def find_slots() -> dict[str, SystemSlot]:
@@ -147,29 +147,29 @@ def _act_as_owner(folder: Path) -> Iterator[None]:
 class ScreenWatch:
     """A read-only view of what the running machine's screens display, received through each position's socket."""
 
-    def __init__(self, state: Path) -> None:
-        self._state = state
+    def __init__(self, state_folder: Path) -> None:
+        self._state_folder = state_folder
         self._clients: dict[Path, ScreenClient] = {}
-        self._shown: dict[Path, Snapshot] = {}
+        self._latest_snapshots: dict[Path, Snapshot] = {}
 
     def list_snapshots(self) -> list[Snapshot]:
         """Return the current snapshot (state and display data) of each position; omit positions without one."""
-        with _act_as_owner(self._state):
+        with _act_as_owner(self._state_folder):
             return self._read_snapshots()
 
     def _read_snapshots(self) -> list[Snapshot]:
         """Receive new messages from each position's socket; return the latest snapshot of each position."""
-        for path in (self._state / "run").glob("screen*.sock"):
+        for path in (self._state_folder / "run").glob("screen*.sock"):
             if path not in self._clients:
                 self._clients[path] = ScreenClient(path, path.with_suffix(".token"), is_onlooker=True)
         for path, client in self._clients.items():
             update = client.poll(time.monotonic())
             if update.has_link_been_lost:
-                self._shown.pop(path, None)
+                self._latest_snapshots.pop(path, None)
             for message in update.messages:
                 if isinstance(message, Snapshot):
-                    self._shown[path] = message
-        return list(self._shown.values())
+                    self._latest_snapshots[path] = message
+        return list(self._latest_snapshots.values())
 
     @property
     def is_idle(self) -> bool:
@@ -217,7 +217,7 @@ def wait_until_lasting(
             true_since_seconds = now_seconds
         if limit_seconds is not None and now_seconds - started_seconds > limit_seconds:
             return False
-        time.sleep(_CONDITION_CHECK_S)
+        time.sleep(_CONDITION_CHECK_SECONDS)
     return True
 
 
@@ -256,9 +256,18 @@ def ensure_boot_entries() -> dict[str, str]:
     for name, slot in find_slots().items():
         if f"open-egm {name}" not in _run_efibootmgr():
             partition = slot.esp.resolve()
-            disk, number = re.fullmatch(r"(.*?)p?(\d+)", str(partition)).groups()  # type: ignore[union-attr]
+            disk, partition_number = re.fullmatch(r"(.*?)p?(\d+)", str(partition)).groups()  # type: ignore[union-attr]
             _run_efibootmgr(
-                "-q", "-C", "-d", disk, "-p", number, "-L", f"open-egm {name}", "-l", r"\EFI\BOOT\BOOTX64.EFI"
+                "-q",
+                "-C",
+                "-d",
+                disk,
+                "-p",
+                partition_number,
+                "-L",
+                f"open-egm {name}",
+                "-l",
+                r"\EFI\BOOT\BOOTX64.EFI",
             )
     entries = re.findall(r"^Boot([0-9A-F]{4})\*? open-egm ([ab])\b", _run_efibootmgr(), re.MULTILINE)
     return {name: number for number, name in entries}
@@ -269,16 +278,23 @@ def find_first_slot(efibootmgr_output: str, boot_number_by_slot: Mapping[str, st
 
     ``boot_number_by_slot`` has the boot entry number of each slot.
     """
-    order = re.search(r"^BootOrder: (\S+)", efibootmgr_output, re.MULTILINE)
-    names = {number: name for name, number in boot_number_by_slot.items()}
-    return next((names[one] for one in (order[1].split(",") if order else ()) if one in names), None)
+    boot_order_match = re.search(r"^BootOrder: (\S+)", efibootmgr_output, re.MULTILINE)
+    slot_by_boot_number = {number: name for name, number in boot_number_by_slot.items()}
+    return next(
+        (
+            slot_by_boot_number[boot_number]
+            for boot_number in (boot_order_match[1].split(",") if boot_order_match else ())
+            if boot_number in slot_by_boot_number
+        ),
+        None,
+    )
 
 
 def set_first_slot(name: str) -> None:
     """Set the firmware's boot order: this system slot first, then the other one."""
-    numbers = ensure_boot_entries()
+    boot_number_by_slot = ensure_boot_entries()
     (other_slot,) = set(SYSTEM_SLOT_NAMES) - {name}
-    _run_efibootmgr("-q", "-o", f"{numbers[name]},{numbers[other_slot]}")
+    _run_efibootmgr("-q", "-o", f"{boot_number_by_slot[name]},{boot_number_by_slot[other_slot]}")
 
 
 def _reboot_computer() -> None:
@@ -316,26 +332,30 @@ def _write_faults() -> None:
 @main.command("late")
 def mount_late_media_command() -> None:
     """Wait for each storage medium that was missing at the start, mount it, and start or restart the machine."""
-    labels, machine = Path("/dev/disk/by-label"), ScreenWatch(_STATE_FOLDER)
-    wait_for_media(_MOUNT_POINT_BY_STATE_LABEL, labels, _write_faults)
+    label_folder, screen_watch = Path("/dev/disk/by-label"), ScreenWatch(_STATE_FOLDER)
+    wait_for_media(_MOUNT_POINT_BY_STATE_LABEL, label_folder, _write_faults)
     wait_for_second_medium(
-        labels / _SECOND_STATE_LABEL,
+        label_folder / _SECOND_STATE_LABEL,
         _SECOND_MEDIUM_FOLDER,
-        lambda: wait_until_lasting(lambda: machine.can_restart, _RESTARTABLE_FOR_S),
+        lambda: wait_until_lasting(lambda: screen_watch.can_restart, _RESTARTABLE_SECONDS),
     )
 
 
-def wait_for_media(media: Mapping[str, Path], labels: Path, update_faults: Callable[[], None]) -> None:
-    """Wait until each of the ``media`` (label and mount point) is mounted; if one was late, update the faults.
+def wait_for_media(
+    mount_point_by_label: Mapping[str, Path], label_folder: Path, update_faults: Callable[[], None]
+) -> None:
+    """Wait until each of these media is mounted; if one was late, update the faults.
 
     A running machine does not see a medium that is mounted over its folder later. So it is stopped before the
     mount, and started again afterwards.
     """
-    late_media = {label: path for label, path in media.items() if not _is_mounted(path)}
-    for label, path in late_media.items():
+    late_mount_point_by_label = {
+        label: path for label, path in mount_point_by_label.items() if not _is_mounted(path)
+    }
+    for label, path in late_mount_point_by_label.items():
         while True:
-            while not (labels / label).exists():
-                time.sleep(_MISSING_MEDIUM_CHECK_S)
+            while not (label_folder / label).exists():
+                time.sleep(_MISSING_MEDIUM_CHECK_SECONDS)
             unit, run_unit = _find_mount_unit(path), _find_mount_unit(path / "run")
             _run_systemctl("stop", "open-egm-machine.service", "open-egm-screen.service", run_unit)
             _run_systemctl("start", unit, run_unit)
@@ -343,29 +363,31 @@ def wait_for_media(media: Mapping[str, Path], labels: Path, update_faults: Calla
                 break
             # the medium cannot be mounted yet; until it can, the screen shows the fault
             _run_systemctl("start", "open-egm.target")
-            time.sleep(_MOUNT_RETRY_S)
-    if late_media:
+            time.sleep(_MOUNT_RETRY_SECONDS)
+    if late_mount_point_by_label:
         subprocess.run(("systemd-tmpfiles", "--create", "open-egm.conf"), check=False)
         update_faults()
         _run_systemctl("start", "open-egm.target")
 
 
-def wait_for_second_medium(device: Path, path: Path, may_restart: Callable[[], object]) -> None:
+def wait_for_second_medium(
+    device: Path, path: Path, wait_until_restart_is_allowed: Callable[[], object]
+) -> None:
     """Wait until the second medium is mounted; if it was late, restart the machine.
 
-    ``may_restart`` returns when the machine may be restarted. A running machine does not see media mounted
-    after its start, because its unit has a mount namespace.
+    ``wait_until_restart_is_allowed`` returns when the machine may be restarted. A running machine does not see media
+    mounted after its start, because its unit has a mount namespace.
     """
     if _is_mounted(path):
         return
     while not device.exists():
-        time.sleep(_MISSING_MEDIUM_CHECK_S)
+        time.sleep(_MISSING_MEDIUM_CHECK_SECONDS)
     while True:
         _run_systemctl("start", _find_mount_unit(path))
         if _is_mounted(path):
             break
-        time.sleep(_MOUNT_RETRY_S)
-    may_restart()
+        time.sleep(_MOUNT_RETRY_SECONDS)
+    wait_until_restart_is_allowed()
     _run_systemctl("restart", "open-egm-machine.service")
 
 
@@ -390,8 +412,8 @@ def install_command(path: Path) -> None:
     echo(
         f"{release.version}, release {release.number}: installed in slot {name}; waiting for an idle machine"
     )
-    machine = ScreenWatch(_STATE_FOLDER)
-    wait_until_lasting(lambda: machine.is_idle, _IDLE_SECONDS_BEFORE_RESTART)
+    screen_watch = ScreenWatch(_STATE_FOLDER)
+    wait_until_lasting(lambda: screen_watch.is_idle, _IDLE_SECONDS_BEFORE_RESTART)
     set_first_slot(find_running_slot())  # the fallback, also if the firmware still has another boot order
     _run_efibootmgr("-q", "-n", ensure_boot_entries()[name])
     echo(f"slot {name} starts once, and becomes the default if it comes up")
@@ -401,17 +423,17 @@ def install_command(path: Path) -> None:
 @main.command("good")
 def keep_or_revert_release_command() -> None:
     """Make the running release the default once it is up; if it does not come up, start the other release, if any."""
-    machine, running_slot = ScreenWatch(_STATE_FOLDER), find_running_slot()
+    screen_watch, running_slot = ScreenWatch(_STATE_FOLDER), find_running_slot()
     has_previous = find_first_slot(_run_efibootmgr(), ensure_boot_entries()) not in {running_slot, None}
     if wait_until_lasting(
-        lambda: machine.is_up and _is_screen_up(),
-        _RELEASE_UP_BEFORE_KEPT_S,
-        limit_seconds=_RELEASE_START_MAX_S if has_previous else None,
+        lambda: screen_watch.is_up and _is_screen_up(),
+        _UP_SECONDS_BEFORE_KEPT,
+        limit_seconds=_RELEASE_START_SECONDS_MAX if has_previous else None,
     ):
         set_first_slot(running_slot)
         echo(f"slot {running_slot} is up, and is the default from now on")
         return
-    echo(f"slot {running_slot} did not come up in {_RELEASE_START_MAX_S:.0f} s", err=True)
+    echo(f"slot {running_slot} did not come up in {_RELEASE_START_SECONDS_MAX:.0f} s", err=True)
     _reboot_computer()
 
 

@@ -21,7 +21,7 @@ from meters import Phase
 from tools.lab.markdown import format_table
 
 #: The texts for plain types of fields.
-_PLAIN_TYPE_WORDS: Final[Mapping[object, str]] = {
+_WORDS_BY_PLAIN_TYPE: Final[Mapping[object, str]] = {
     int: "number",
     str: "text",
     bool: "true or false",
@@ -29,7 +29,7 @@ _PLAIN_TYPE_WORDS: Final[Mapping[object, str]] = {
     NoneType: "null",
 }
 #: The texts for the phases of an entry.
-_PHASE_WORDS: Final = {
+_WORDS_BY_PHASE: Final = {
     Phase.POST: "moves value at once",
     Phase.RESERVE: "reserves value",
     Phase.SETTLE: "settles a reservation",
@@ -68,7 +68,7 @@ MEANING_BY_FIELD_NAME: Final[Mapping[str, str]] = {
     "paid_coins": "The number of coins paid so far.",
     "person": "The person who did the recorded act.",
     "persons": "The people who authorised the recorded act.",
-    "play_id": "The id of the game round that the entry concerns.",
+    "play_id": "The id of the game that the entry concerns.",
     "pool": "The id of the pool, which holds the money of one progressive level.",
     "prizes": "The prizes in kind.",
     "push_cents": "The returned stakes, which are not wins.",
@@ -89,8 +89,8 @@ def describe_type(hint: Any) -> str:
     origin, type_arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return str(type_arguments[1].meaning)
-    if hint in _PLAIN_TYPE_WORDS:
-        return _PLAIN_TYPE_WORDS[hint]
+    if hint in _WORDS_BY_PLAIN_TYPE:
+        return _WORDS_BY_PLAIN_TYPE[hint]
     if origin in {Union, UnionType}:
         parts = [describe_type(argument) for argument in type_arguments if argument is not NoneType]
         if len(type_arguments) > 2:
@@ -152,10 +152,10 @@ def _describe_unit(name: str) -> str:
     return ""
 
 
-def _iter_field_rows(record: Any) -> Iterator[list[str]]:
+def _iter_field_rows(record_class: Any) -> Iterator[list[str]]:
     """Yield a table row for each field of a record; for an object that is merged into the record, for its fields."""
-    meanings = read_field_meanings(record)
-    for field in dataclasses.fields(record):
+    meanings = read_field_meanings(record_class)
+    for field in dataclasses.fields(record_class):
         if field.metadata.get("inline"):
             yield from _iter_field_rows(field.type)
             continue
@@ -171,26 +171,26 @@ def _iter_field_rows(record: Any) -> Iterator[list[str]]:
         ]
 
 
-def iter_records(record: Any) -> Iterator[Any]:
+def iter_record_classes(record_class: Any) -> Iterator[Any]:
     """Yield a record class and the classes of all objects nested in it, each as often as a field names it."""
-    yield record
-    for field in dataclasses.fields(record):
-        for part in _find_records(field.type):
-            yield from iter_records(part)
+    yield record_class
+    for field in dataclasses.fields(record_class):
+        for nested_class in _iter_record_classes_of_hint(field.type):
+            yield from iter_record_classes(nested_class)
 
 
-def _find_records(hint: Any) -> Iterator[Any]:
+def _iter_record_classes_of_hint(hint: Any) -> Iterator[Any]:
     """Yield the record classes that a type hint names."""
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         yield hint
     for type_argument in get_args(hint):
-        yield from _find_records(type_argument)
+        yield from _iter_record_classes_of_hint(type_argument)
 
 
-def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> str:
+def _describe_entry(declaration: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> str:
     """Return the section of the journal reference about one form of a journal entry."""
-    paragraphs = [format_meaning(entry.meaning)]
-    key = f"entry.{entry.kind.replace('.', '_')}"
+    paragraphs = [format_meaning(declaration.meaning)]
+    key = f"entry.{declaration.kind.replace('.', '_')}"
     names = [
         f"{language}: {texts[language].translate(key)}"
         for language in LANGUAGES
@@ -198,37 +198,38 @@ def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> s
     ]
     if names:
         paragraphs.append(f"*{' · '.join(names)}*")
-    if entry.phase is not Phase.POST or entry.permitted_transfers:
-        settled_kinds_text = "".join(f" (`{kind}`)" for kind in entry.settled_kinds)
-        paragraphs.append(f"It {_PHASE_WORDS[entry.phase]}{settled_kinds_text}.")
+    if declaration.phase is not Phase.POST or declaration.permitted_transfers:
+        settled_kinds_text = "".join(f" (`{kind}`)" for kind in declaration.settled_kinds)
+        paragraphs.append(f"It {_WORDS_BY_PHASE[declaration.phase]}{settled_kinds_text}.")
     titled_lists = (
         (
             "Accounts",
-            [f"`{transfer.source}` to `{transfer.target}`" for transfer in entry.permitted_transfers],
+            [f"`{transfer.source}` to `{transfer.target}`" for transfer in declaration.permitted_transfers],
         ),
         (
             "Meters",
             [
                 f"`{name}`{'' if counted_field is None else f' +{counted_field}'}"
-                for name, counted_field in entry.counts.items()
+                for name, counted_field in declaration.counts.items()
             ],
         ),
         (
             "Memory",
-            [f"`{key}`" for key in entry.written_keys] + [f"`{key}` (some)" for key in entry.optional_keys],
+            [f"`{key}`" for key in declaration.written_keys]
+            + [f"`{key}` (some)" for key in declaration.optional_keys],
         ),
-        ("Moments", [f"`{mark}`" for mark in entry.marks]),
+        ("Moments", [f"`{mark}`" for mark in declaration.marks]),
     )
     paragraphs += [
         f"{title}: {', '.join(texts_in_list)}." for title, texts_in_list in titled_lists if texts_in_list
     ]
-    if entry.record is NoneType:
+    if declaration.record is NoneType:
         paragraphs.append("It has no record.")
-    elif dataclasses.is_dataclass(entry.record):
-        paragraphs.append(format_table(_FIELD_TABLE_HEADINGS, _iter_field_rows(entry.record)))
+    elif dataclasses.is_dataclass(declaration.record):
+        paragraphs.append(format_table(_FIELD_TABLE_HEADINGS, _iter_field_rows(declaration.record)))
     else:
         paragraphs.append("The record is an object whose members a device or a game decides.")
-    return f"### `{entry.kind}`\n\n" + "\n\n".join(paragraphs)
+    return f"### `{declaration.kind}`\n\n" + "\n\n".join(paragraphs)
 
 
 def format_entries(features: Features = FEATURES) -> str:
@@ -240,15 +241,18 @@ def format_entries(features: Features = FEATURES) -> str:
             entries = sorted(feature.entry_declarations, key=lambda entry: entry.kind)
             body = "\n\n".join(_describe_entry(entry, texts) for entry in entries)
             sections.append(f"## {feature.name.capitalize()}\n\n{body}")
-    records = [
+    entry_record_classes = [
         entry.record for entry in features.entry_declarations if dataclasses.is_dataclass(entry.record)
     ]
-    parts = {
-        part.__name__: part for record in records for part in iter_records(record) if part not in records
+    record_class_by_name = {
+        record_class.__name__: record_class
+        for entry_record_class in entry_record_classes
+        for record_class in iter_record_classes(entry_record_class)
+        if record_class not in entry_record_classes
     }
     objects = [
-        f"### `{name}`\n\n{format_meaning((part.__doc__ or '').partition(chr(10))[0])}\n\n"
-        f"{format_table(_FIELD_TABLE_HEADINGS, _iter_field_rows(part))}"
-        for name, part in sorted(parts.items())
+        f"### `{name}`\n\n{format_meaning((record_class.__doc__ or '').partition(chr(10))[0])}\n\n"
+        f"{format_table(_FIELD_TABLE_HEADINGS, _iter_field_rows(record_class))}"
+        for name, record_class in sorted(record_class_by_name.items())
     ]
     return "\n\n".join([*sections, "## Objects in records", *objects])

@@ -29,12 +29,12 @@ class ManualChapterText:
 def iter_manual_chapters(audience: str, texts: Texts) -> Iterator[ManualChapterText]:
     """Yield the chapters of a manual in the language of ``texts``; ``audience``: ``operator`` or ``service``."""
     for chapter in list_chapters(audience):
-        menu: PageTable = chapter.build_table(SERVICE_MENU)
+        table: PageTable = chapter.build_table(SERVICE_MENU)
         yield ManualChapterText(
             _format_page_text(texts, chapter.title),
             texts.translate(f"manual.about.{chapter.id}"),
-            tuple(_format_page_text(texts, head) for head in menu.columns),
-            tuple(tuple(_format_page_text(texts, cell) or "-" for cell in row.cells) for row in menu.rows),
+            tuple(_format_page_text(texts, column_title) for column_title in table.columns),
+            tuple(tuple(_format_page_text(texts, cell) or "-" for cell in row.cells) for row in table.rows),
         )
 
 

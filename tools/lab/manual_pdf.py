@@ -26,13 +26,19 @@ from egm.screen.theme import THEME_FOLDER
 from tools.lab.manual import ManualChapterText, iter_manual_chapters
 
 #: A4 and its margins, in points; positions count from the top left corner.
-_WIDE, _HIGH, _LEFT, _TOP, _FOOT = 595.0, 842.0, 42.0, 54.0, 46.0
+_PAGE_WIDTH_POINTS, _PAGE_HEIGHT_POINTS, _LEFT_MARGIN_POINTS, _TOP_MARGIN_POINTS, _BOTTOM_MARGIN_POINTS = (
+    595.0,
+    842.0,
+    42.0,
+    54.0,
+    46.0,
+)
 #: A chapter starts on a new page if less than this is left of the current one.
 _CHAPTER_HEIGHT_MIN_POINTS: Final = 330.0
 #: The width for text, in points.
-_TEXT_WIDTH_POINTS: Final = _WIDE - 2 * _LEFT
-_TEXT, _LEAD, _PAD = 7.6, 9.6, 4.0
-_INK, _DIM, _BAND, _RULE = "#111827", "#5b6472", "#e8ecf3", "#c3cad6"
+_TEXT_WIDTH_POINTS: Final = _PAGE_WIDTH_POINTS - 2 * _LEFT_MARGIN_POINTS
+_TEXT_SIZE_POINTS, _LINE_HEIGHT_POINTS, _CELL_PADDING_POINTS = 7.6, 9.6, 4.0
+_TEXT_COLOUR, _DIM_TEXT_COLOUR, _BAND_COLOUR, _RULE_COLOUR = "#111827", "#5b6472", "#e8ecf3", "#c3cad6"
 #: The folder of the fonts.
 _FONT_FOLDER: Final = THEME_FOLDER / "fonts"
 #: The font file of each face.
@@ -50,8 +56,8 @@ class _PageElement:
     text: str = ""
     font_face: str = "text"
     """Name of the font face in which the text is drawn."""
-    size: float = _TEXT
-    colour: str = _INK
+    size: float = _TEXT_SIZE_POINTS
+    colour: str = _TEXT_COLOUR
     align: str = "left"
     band_size: tuple[float, float] = (0.0, 0.0)
     """Width and height of the coloured band, in points."""
@@ -62,13 +68,13 @@ class _ManualPages:
     """The pages of a manual while it is being laid out; each page is filled from the top."""
 
     pages: list[list[_PageElement]] = field(default_factory=lambda: [[]])
-    y: float = _TOP
+    y: float = _TOP_MARGIN_POINTS
     """The distance from the page's upper edge to the next line, in points."""
 
     def start_page(self) -> None:
         """Start a new page of the manual."""
         self.pages.append([])
-        self.y = _TOP
+        self.y = _TOP_MARGIN_POINTS
 
     def put(self, *elements: _PageElement) -> None:
         """Add texts or coloured bands to the current page of the manual."""
@@ -79,25 +85,40 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
     """Return the ``operator`` or ``service`` manual of this software as a PDF file."""
     texts = Texts(language)
     chapters = list(iter_manual_chapters(audience, texts))
-    sheet = _ManualPages()
+    manual_pages = _ManualPages()
     title = texts.translate(f"manual.title.{audience}")
-    _draw_cover(sheet, texts, audience, version)
-    sheet.start_page()  # the page of contents, filled in when the page numbers are known
-    contents = sheet.pages[-1]
+    _draw_cover(manual_pages, texts, audience, version)
+    manual_pages.start_page()  # the page of contents, filled in when the page numbers are known
+    contents = manual_pages.pages[-1]
     first_pages: list[int] = []
     for chapter in chapters:
-        if not first_pages or sheet.y > _HIGH - _CHAPTER_HEIGHT_MIN_POINTS:
-            sheet.start_page()
+        if not first_pages or manual_pages.y > _PAGE_HEIGHT_POINTS - _CHAPTER_HEIGHT_MIN_POINTS:
+            manual_pages.start_page()
         else:
-            sheet.y += 34
-        first_pages.append(len(sheet.pages))
-        _draw_chapter(sheet, chapter)
+            manual_pages.y += 34
+        first_pages.append(len(manual_pages.pages))
+        _draw_chapter(manual_pages, chapter)
     _draw_contents(contents, texts, zip(chapters, first_pages, strict=True))
-    for number, page in enumerate(sheet.pages[1:], 2):
-        foot = texts.translate("manual.page", number=number, of=len(sheet.pages))
-        page.append(_PageElement(_LEFT, _HIGH - 28, f"{title}  ·  open-egm {version}", colour=_DIM))
-        page.append(_PageElement(_WIDE - _LEFT, _HIGH - 28, foot, colour=_DIM, align="right"))
-    return _encode_pages(sheet.pages, f"{title} - open-egm {version}")
+    for number, page in enumerate(manual_pages.pages[1:], 2):
+        page_number_text = texts.translate("manual.page", number=number, of=len(manual_pages.pages))
+        page.append(
+            _PageElement(
+                _LEFT_MARGIN_POINTS,
+                _PAGE_HEIGHT_POINTS - 28,
+                f"{title}  ·  open-egm {version}",
+                colour=_DIM_TEXT_COLOUR,
+            )
+        )
+        page.append(
+            _PageElement(
+                _PAGE_WIDTH_POINTS - _LEFT_MARGIN_POINTS,
+                _PAGE_HEIGHT_POINTS - 28,
+                page_number_text,
+                colour=_DIM_TEXT_COLOUR,
+                align="right",
+            )
+        )
+    return _encode_pages(manual_pages.pages, f"{title} - open-egm {version}")
 
 
 # ---------------------------------------------------------------------- setting
@@ -114,7 +135,7 @@ def _measure_text(text: str, face: str, size_points: float) -> float:
 
 
 def _wrap_text(
-    text: str, width_max_points: float, face: str = "text", size_points: float = _TEXT
+    text: str, width_max_points: float, face: str = "text", size_points: float = _TEXT_SIZE_POINTS
 ) -> list[str]:
     """Return a text as lines of at most ``width_max_points`` points.
 
@@ -135,29 +156,35 @@ def _split_word(word: str, width_max_points: float, face: str, size_points: floa
     """Split a word that is wider than ``width_max_points`` into parts that fit."""
     if len(word) < 2 or _measure_text(word, face, size_points) <= width_max_points:
         return [word]
-    fits = next(
+    fitting_length = next(
         end
         for end in range(len(word) - 1, 0, -1)
         if end == 1 or _measure_text(word[:end], face, size_points) <= width_max_points
     )
-    end_of_sign = max(word.rfind(sign, 0, fits) for sign in "._:/-") + 1
-    cut = end_of_sign or fits
-    return [word[:cut], *_split_word(word[cut:], width_max_points, face, size_points)]
+    end_of_mark = max(word.rfind(mark, 0, fitting_length) for mark in "._:/-") + 1
+    part_length = end_of_mark or fitting_length
+    return [word[:part_length], *_split_word(word[part_length:], width_max_points, face, size_points)]
 
 
 def _draw_cover(manual_pages: _ManualPages, texts: Texts, audience: str, version: str) -> None:
     """Draw the title of a manual, with the release of the software."""
     y = 250.0
-    manual_pages.put(_PageElement(_LEFT, y - 74, "open-egm", "bold", 15, _DIM))
-    manual_pages.put(_PageElement(_LEFT, y, texts.translate(f"manual.title.{audience}"), "heavy", 34))
+    manual_pages.put(_PageElement(_LEFT_MARGIN_POINTS, y - 74, "open-egm", "bold", 15, _DIM_TEXT_COLOUR))
+    manual_pages.put(
+        _PageElement(_LEFT_MARGIN_POINTS, y, texts.translate(f"manual.title.{audience}"), "heavy", 34)
+    )
     for line in _wrap_text(
         texts.translate(f"manual.audience.{audience}"), _TEXT_WIDTH_POINTS * 0.8, size_points=13
     ):
         y += 26 if y == 250.0 else 18
-        manual_pages.put(_PageElement(_LEFT, y + 8, line, size=13))
+        manual_pages.put(_PageElement(_LEFT_MARGIN_POINTS, y + 8, line, size=13))
     manual_pages.put(
         _PageElement(
-            _LEFT, _HIGH - 70, texts.translate("manual.made_of", version=version), size=9, colour=_DIM
+            _LEFT_MARGIN_POINTS,
+            _PAGE_HEIGHT_POINTS - 70,
+            texts.translate("manual.made_of", version=version),
+            size=9,
+            colour=_DIM_TEXT_COLOUR,
         )
     )
 
@@ -166,32 +193,39 @@ def _draw_contents(
     page: list[_PageElement], texts: Texts, chapters: Iterator[tuple[ManualChapterText, int]]
 ) -> None:
     """Draw the list of chapters with their page numbers."""
-    y = _TOP + 14
-    page.append(_PageElement(_LEFT, y, texts.translate("manual.contents"), "heavy", 20))
+    y = _TOP_MARGIN_POINTS + 14
+    page.append(_PageElement(_LEFT_MARGIN_POINTS, y, texts.translate("manual.contents"), "heavy", 20))
     y += 16
     for chapter, number in chapters:
         y += 22
-        page.append(_PageElement(_LEFT, y, chapter.title, size=11.5))
-        page.append(_PageElement(_WIDE - _LEFT, y, str(number), size=11.5, align="right"))
-        page.append(_PageElement(_LEFT, y + 5, colour=_RULE, band_size=(_TEXT_WIDTH_POINTS, 0.5)))
+        page.append(_PageElement(_LEFT_MARGIN_POINTS, y, chapter.title, size=11.5))
+        page.append(
+            _PageElement(_PAGE_WIDTH_POINTS - _LEFT_MARGIN_POINTS, y, str(number), size=11.5, align="right")
+        )
+        page.append(
+            _PageElement(_LEFT_MARGIN_POINTS, y + 5, colour=_RULE_COLOUR, band_size=(_TEXT_WIDTH_POINTS, 0.5))
+        )
 
 
 def _draw_chapter(manual_pages: _ManualPages, chapter: ManualChapterText) -> None:
     """Draw a chapter: its title, what it is about, and its table."""
-    manual_pages.put(_PageElement(_LEFT, manual_pages.y + 14, chapter.title, "heavy", 20))
+    manual_pages.put(_PageElement(_LEFT_MARGIN_POINTS, manual_pages.y + 14, chapter.title, "heavy", 20))
     manual_pages.y += 24
     for line in _wrap_text(chapter.introduction, _TEXT_WIDTH_POINTS, size_points=9.5):
         manual_pages.y += 13
-        manual_pages.put(_PageElement(_LEFT, manual_pages.y, line, size=9.5, colour=_DIM))
+        manual_pages.put(
+            _PageElement(_LEFT_MARGIN_POINTS, manual_pages.y, line, size=9.5, colour=_DIM_TEXT_COLOUR)
+        )
     manual_pages.y += 12
     widths = _compute_column_widths(chapter)
     _draw_table_heading(manual_pages, chapter, widths)
     for row in chapter.rows:
         cells = [
-            _wrap_cell(cell, width, bold=column == 0) for column, (cell, width) in _iter_cells(row, widths)
+            _wrap_cell(cell, width, bold=column_index == 0)
+            for column_index, (cell, width) in _iter_cells(row, widths)
         ]
-        row_height = max(map(len, cells)) * _LEAD + 2 * _PAD
-        if manual_pages.y + row_height > _HIGH - _FOOT:
+        row_height = max(map(len, cells)) * _LINE_HEIGHT_POINTS + 2 * _CELL_PADDING_POINTS
+        if manual_pages.y + row_height > _PAGE_HEIGHT_POINTS - _BOTTOM_MARGIN_POINTS:
             manual_pages.start_page()
             _draw_table_heading(manual_pages, chapter, widths)
         _draw_row(manual_pages, cells, widths, row_height)
@@ -206,19 +240,21 @@ def _iter_cells(
 
 def _wrap_cell(text: str, width_points: float, *, bold: bool) -> list[str]:
     """Return a cell's text in lines that fit its column."""
-    return _wrap_text(text.replace("`", ""), width_points - 2 * _PAD, "bold" if bold else "text")
+    return _wrap_text(
+        text.replace("`", ""), width_points - 2 * _CELL_PADDING_POINTS, "bold" if bold else "text"
+    )
 
 
 def _compute_column_widths(chapter: ManualChapterText) -> list[float]:
     """Return a table's column widths: at most that of the longest word, then a share of the rest by text length."""
     columns = list(zip(chapter.column_titles, *chapter.rows, strict=True))
     minimum_widths, wanted_widths = [], []
-    for column, cells in enumerate(columns):
-        face = "text" if column else "bold"
+    for column_index, cells in enumerate(columns):
+        face = "text" if column_index else "bold"
         words = [word for cell in cells for word in cell.split(" ")]
-        longest = max(_measure_text(word, face, _TEXT) for word in words)
-        minimum_widths.append(min(longest, 88.0) + 2 * _PAD + 2)
-        total = sum(_measure_text(cell, face, _TEXT) for cell in cells) / len(cells)
+        longest = max(_measure_text(word, face, _TEXT_SIZE_POINTS) for word in words)
+        minimum_widths.append(min(longest, 88.0) + 2 * _CELL_PADDING_POINTS + 2)
+        total = sum(_measure_text(cell, face, _TEXT_SIZE_POINTS) for cell in cells) / len(cells)
         wanted_widths.append(max(total - minimum_widths[-1], 8.0) ** 0.75)  # long texts may take more lines
     spare_width = _TEXT_WIDTH_POINTS - sum(minimum_widths)
     return [
@@ -232,12 +268,17 @@ def _draw_table_heading(
 ) -> None:
     """Draw the column headings of a table."""
     cells = [
-        _wrap_text(heading, width - 2 * _PAD, "bold")
+        _wrap_text(heading, width - 2 * _CELL_PADDING_POINTS, "bold")
         for heading, width in zip(chapter.column_titles, column_widths, strict=True)
     ]
-    row_height = max(map(len, cells)) * _LEAD + 2 * _PAD
+    row_height = max(map(len, cells)) * _LINE_HEIGHT_POINTS + 2 * _CELL_PADDING_POINTS
     manual_pages.put(
-        _PageElement(_LEFT, manual_pages.y, colour=_BAND, band_size=(_TEXT_WIDTH_POINTS, row_height))
+        _PageElement(
+            _LEFT_MARGIN_POINTS,
+            manual_pages.y,
+            colour=_BAND_COLOUR,
+            band_size=(_TEXT_WIDTH_POINTS, row_height),
+        )
     )
     _draw_cell_lines(manual_pages, cells, column_widths, lambda _: "bold")
     manual_pages.y += row_height
@@ -250,9 +291,15 @@ def _draw_row(
     row_height: float,
 ) -> None:
     """Draw a row of a table, with a line below it."""
-    _draw_cell_lines(manual_pages, cells, column_widths, lambda column: "text" if column else "bold")
+    _draw_cell_lines(
+        manual_pages, cells, column_widths, lambda column_index: "text" if column_index else "bold"
+    )
     manual_pages.y += row_height
-    manual_pages.put(_PageElement(_LEFT, manual_pages.y, colour=_RULE, band_size=(_TEXT_WIDTH_POINTS, 0.5)))
+    manual_pages.put(
+        _PageElement(
+            _LEFT_MARGIN_POINTS, manual_pages.y, colour=_RULE_COLOUR, band_size=(_TEXT_WIDTH_POINTS, 0.5)
+        )
+    )
 
 
 def _draw_cell_lines(
@@ -262,12 +309,15 @@ def _draw_cell_lines(
     get_font_face: Callable[[int], str],
 ) -> None:
     """Draw the lines of a row's cells, each in its column."""
-    x = _LEFT
-    for column, (lines, width) in enumerate(zip(cells, column_widths, strict=True)):
+    x = _LEFT_MARGIN_POINTS
+    for column_index, (lines, width) in enumerate(zip(cells, column_widths, strict=True)):
         for number, line in enumerate(lines):
             manual_pages.put(
                 _PageElement(
-                    x + _PAD, manual_pages.y + _PAD + _TEXT + number * _LEAD, line, get_font_face(column)
+                    x + _CELL_PADDING_POINTS,
+                    manual_pages.y + _CELL_PADDING_POINTS + _TEXT_SIZE_POINTS + number * _LINE_HEIGHT_POINTS,
+                    line,
+                    get_font_face(column_index),
                 )
             )
         x += width
@@ -278,10 +328,10 @@ def _encode_pages(pages: Sequence[Sequence[_PageElement]], title: str) -> bytes:
     """Return the pages as a PDF file."""
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns about the fonts' own dates
     stream = BytesIO()
-    about = {"Title": title, "Creator": "open-egm", "Producer": "open-egm", "CreationDate": None}
-    with rc_context({"pdf.fonttype": 42, "text.usetex": False}), PdfPages(stream, metadata=about) as file:
+    metadata = {"Title": title, "Creator": "open-egm", "Producer": "open-egm", "CreationDate": None}
+    with rc_context({"pdf.fonttype": 42, "text.usetex": False}), PdfPages(stream, metadata=metadata) as file:
         for page in pages:
-            page_figure = Figure(figsize=(_WIDE / 72, _HIGH / 72))
+            page_figure = Figure(figsize=(_PAGE_WIDTH_POINTS / 72, _PAGE_HEIGHT_POINTS / 72))
             for element in page:
                 _draw_element(page_figure, element)
             file.savefig(page_figure)
@@ -311,7 +361,7 @@ class _TextLine(Artist):
             x -= renderer.get_text_width_height_descent(element.text, properties, False)[0]
         context = renderer.new_gc()
         context.set_foreground(element.colour)
-        renderer.draw_text(context, x, _HIGH - element.y, element.text, properties, 0)
+        renderer.draw_text(context, x, _PAGE_HEIGHT_POINTS - element.y, element.text, properties, 0)
         context.restore()
 
 
@@ -321,10 +371,18 @@ def _draw_element(page_figure: Figure, element: _PageElement) -> None:
         page_figure.add_artist(_TextLine(element), clip=False)
         return
     width, height = element.band_size
-    x, y = element.x / _WIDE, 1 - (element.y + height) / _HIGH
+    x, y = element.x / _PAGE_WIDTH_POINTS, 1 - (element.y + height) / _PAGE_HEIGHT_POINTS
     if height > 1:
         page_figure.add_artist(
-            Rectangle((x, y), width / _WIDE, height / _HIGH, color=element.colour, linewidth=0)
+            Rectangle(
+                (x, y),
+                width / _PAGE_WIDTH_POINTS,
+                height / _PAGE_HEIGHT_POINTS,
+                color=element.colour,
+                linewidth=0,
+            )
         )
     else:
-        page_figure.add_artist(Line2D((x, x + width / _WIDE), (y, y), color=element.colour, linewidth=height))
+        page_figure.add_artist(
+            Line2D((x, x + width / _PAGE_WIDTH_POINTS), (y, y), color=element.colour, linewidth=height)
+        )

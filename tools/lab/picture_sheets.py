@@ -35,8 +35,10 @@ def _start_pygame_and_load_theme() -> Theme:
 def draw_symbol_sheet(path: Path) -> int:
     """Draw every symbol with its name into a PNG file; return the number of symbols."""
     theme = _start_pygame_and_load_theme()
-    rows = -(-len(DRAWING_FILE_BY_NAME) // _SYMBOLS_PER_ROW)
-    sheet = pygame.Surface((_SYMBOLS_PER_ROW * _CELL_PIXELS, rows * (_CELL_PIXELS + _NAME_HEIGHT_PIXELS)))
+    row_count = -(-len(DRAWING_FILE_BY_NAME) // _SYMBOLS_PER_ROW)
+    sheet = pygame.Surface(
+        (_SYMBOLS_PER_ROW * _CELL_PIXELS, row_count * (_CELL_PIXELS + _NAME_HEIGHT_PIXELS))
+    )
     sheet.fill(_BACKGROUND_COLOUR)
     font = pygame.font.Font(str(theme.font_path_by_role["strong"]), 17)
     for number, name in enumerate(sorted(DRAWING_FILE_BY_NAME)):

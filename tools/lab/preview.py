@@ -50,8 +50,8 @@ def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, settings
     """
     bet_credits = max(game.bet_options)
     game_view = build_game_view(game)
-    unit_cents = choose_unit_cents(game_view)
-    idle_view = build_idle_view((game_view,), game_view, "en", denomination_cents=unit_cents)
+    denomination_cents = choose_denomination_cents(game_view)
+    idle_view = build_idle_view((game_view,), game_view, "en", denomination_cents=denomination_cents)
     for _ in range(_GAMES_TRIED_MAX):
         wager = game.build_wager(bet_credits)
         outcome = play_with_answers(
@@ -65,79 +65,87 @@ def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, settings
     raise PreviewError(f"{game.id}: none of {_GAMES_TRIED_MAX} games was suitable for a preview")
 
 
-def build_view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
+def build_view_after_outcome(view: View, game_view: GameView, outcome: Outcome) -> View:
     """Return the view after ``view``, when the screen has received the outcome of a game played at its largest bet."""
-    bet = max(game.bet_options)
-    unit_cents = choose_unit_cents(game)
+    bet = max(game_view.bet_options)
+    denomination_cents = choose_denomination_cents(game_view)
     playing_snapshot = build_snapshot(
-        game,
+        game_view,
         "en",
         state="playing",
         accepted_inputs=("language",),
-        credit_cents=_compute_credit_after_wager_cents(game),
-        denomination_cents=unit_cents,
+        credit_cents=_compute_credit_after_wager_cents(game_view),
+        denomination_cents=denomination_cents,
     )
     outcome_message = GameOutcome(
         play_id="preview",
-        game_id=game.id,
+        game_id=game_view.id,
         bet_credits=bet,
         win_credits=outcome.win_credits,
-        win_cents=outcome.win_credits * unit_cents,
+        win_cents=outcome.win_credits * denomination_cents,
         display=outcome.to_json()["display"],
     )
     return apply_message(apply_message(view, playing_snapshot), outcome_message)
 
 
-def choose_unit_cents(game: GameView) -> int:
+def choose_denomination_cents(game_view: GameView) -> int:
     """Return the value of a credit in a preview, in minor units.
 
     It is the usual denomination if the game offers it, else the game's lowest one.
     """
-    offered_cents = game.denominations_cents
+    offered_cents = game_view.denominations_cents
     return UNIT_CENTS if UNIT_CENTS in offered_cents else min(offered_cents)
 
 
-def _compute_start_credit_cents(game: GameView) -> int:
+def _compute_start_credit_cents(game_view: GameView) -> int:
     """Return the credit before the game, in minor units: $20.00, or four of the largest bets if that is more."""
-    return max(20_00, 4 * max(game.bet_options) * choose_unit_cents(game))
+    return max(20_00, 4 * max(game_view.bet_options) * choose_denomination_cents(game_view))
 
 
-def _compute_credit_after_wager_cents(game: GameView) -> int:
+def _compute_credit_after_wager_cents(game_view: GameView) -> int:
     """Return the credit that a preview displays after the largest bet is wagered, in minor units."""
-    return _compute_start_credit_cents(game) - max(game.bet_options) * choose_unit_cents(game)
+    return _compute_start_credit_cents(game_view) - max(game_view.bet_options) * choose_denomination_cents(
+        game_view
+    )
 
 
-def iter_frames(game: GameView, outcome: Outcome, theme: Theme, settings: PreviewSettings) -> Iterator[View]:
+def iter_frames(
+    game_view: GameView, outcome: Outcome, theme: Theme, settings: PreviewSettings
+) -> Iterator[View]:
     """Yield the screen view of each frame of the preview: idle, PLAY pressed, the game, its win, and idle again.
 
     The last frames show the win as credit.
     """
     frame_seconds = 1 / settings.frames_per_second
-    denomination = {"denomination_cents": choose_unit_cents(game)}
+    denomination_fields = {"denomination_cents": choose_denomination_cents(game_view)}
     idle_view = build_idle_view(
-        (game,), game, "en", credit_cents=_compute_start_credit_cents(game), **denomination
+        (game_view,),
+        game_view,
+        "en",
+        credit_cents=_compute_start_credit_cents(game_view),
+        **denomination_fields,
     )
     now = idle_view.now
     while now < idle_view.now + _IDLE_SECONDS:
         yield replace(idle_view, now=now)
         now += frame_seconds
     view, _ = apply_action(replace(idle_view, now=now), Action("play"), theme)
-    view = build_view_after_outcome(view, game, outcome)
+    view = build_view_after_outcome(view, game_view, outcome)
     timeline = build_view_timeline(view, theme)
     assert timeline is not None
     end_seconds = now + timeline.end_seconds
     while now < end_seconds:
         yield replace(view, now=now)
         now += frame_seconds
-    win_cents = outcome.win_credits * choose_unit_cents(game)
+    win_cents = outcome.win_credits * choose_denomination_cents(game_view)
     view_after_game = apply_message(
         replace(view, now=now),
         build_snapshot(
-            game,
+            game_view,
             "en",
-            credit_cents=_compute_credit_after_wager_cents(game) + win_cents,
+            credit_cents=_compute_credit_after_wager_cents(game_view) + win_cents,
             win_cents=win_cents,
-            **denomination,
+            **denomination_fields,
         ),
     )
     end_seconds = now + 2 * _IDLE_SECONDS

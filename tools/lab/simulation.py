@@ -34,25 +34,25 @@ class SimulationError(Exception):
 class SimulationTally:
     """Sums over simulated games, in credits."""
 
-    games: int = 0
-    credits: int = 0
+    game_count: int = 0
+    win_sum: int = 0
     """Total credits won in the simulated games."""
     squared_win_sum: int = 0
     """Sum of the squared wins of the simulated games, in squared credits."""
-    hits: int = 0
+    winning_game_count: int = 0
     """Number of simulated games that won anything."""
     highest_win: int = 0
-    wins: Counter[int] = field(default_factory=Counter)
+    game_count_by_win: Counter[int] = field(default_factory=Counter)
     """Number of games by amount won, in credits; empty if that is not recorded."""
 
     def __add__(self, other: "SimulationTally") -> "SimulationTally":
         return SimulationTally(
-            self.games + other.games,
-            self.credits + other.credits,
+            self.game_count + other.game_count,
+            self.win_sum + other.win_sum,
             self.squared_win_sum + other.squared_win_sum,
-            self.hits + other.hits,
+            self.winning_game_count + other.winning_game_count,
             max(self.highest_win, other.highest_win),
-            self.wins + other.wins,
+            self.game_count_by_win + other.game_count_by_win,
         )
 
 
@@ -60,7 +60,7 @@ class SimulationTally:
 class ReturnVerdict:
     """The comparison of a simulated return with the exact return; all returns are shares of the bet."""
 
-    games: int
+    game_count: int
     rtp: float
     interval_low: float
     """The lower end of the interval of the simulated return."""
@@ -83,8 +83,8 @@ def judge_return(
 
     The interval and the z-score follow from the exact variance of a game's win.
     """
-    standard_error = math.sqrt(float(variance) / tally.games) / cost_credits
-    mean_return = tally.credits / tally.games / cost_credits
+    standard_error = math.sqrt(float(variance) / tally.game_count) / cost_credits
+    mean_return = tally.win_sum / tally.game_count / cost_credits
     difference = mean_return - float(exact_return)
     z_score = (
         difference / standard_error
@@ -94,7 +94,7 @@ def judge_return(
         else 0.0
     )
     return ReturnVerdict(
-        tally.games,
+        tally.game_count,
         mean_return,
         mean_return - INTERVAL_Z_SCORE * standard_error,
         mean_return + INTERVAL_Z_SCORE * standard_error,
@@ -138,7 +138,7 @@ def judge_frequency(event_count: int, games: int, exact_frequency: Fraction) -> 
 class DistributionVerdict:
     """The chi-square comparison of simulated wins with their exact distribution, over classes of wins."""
 
-    classes: int
+    class_count: int
     """The number of classes of wins that are compared."""
     chi_square: float
     z_score: float
@@ -162,7 +162,7 @@ def judge_distribution(tally: SimulationTally, distribution: WinDistribution) ->
     makes the z-score infinite.
     """
     impossible_win_count = sum(
-        win_count for win, win_count in tally.wins.items() if win not in distribution.counts
+        win_count for win, win_count in tally.game_count_by_win.items() if win not in distribution.counts
     )
     if impossible_win_count and not distribution.unlisted_probability:
         return DistributionVerdict(0, math.inf, math.inf)
@@ -170,22 +170,22 @@ def judge_distribution(tally: SimulationTally, distribution: WinDistribution) ->
     chance, win_count = Fraction(0), 0
     for win in sorted(distribution.counts):
         chance += Fraction(distribution.counts[win], distribution.total)
-        win_count += tally.wins[win]
-        if chance * tally.games >= CLASS_EXPECTATION_MIN:
+        win_count += tally.game_count_by_win[win]
+        if chance * tally.game_count >= CLASS_EXPECTATION_MIN:
             win_classes.append((chance, win_count))
             chance, win_count = Fraction(0), 0
     if not win_classes:
         return None
-    remaining_count = tally.games - sum(win_count for _, win_count in win_classes)
+    remaining_count = tally.game_count - sum(win_count for _, win_count in win_classes)
     last_chance, last_count = win_classes.pop()
     remaining_chance = 1 - sum((chance for chance, _ in win_classes), Fraction(0))
-    if (remaining_chance - last_chance) * tally.games >= CLASS_EXPECTATION_MIN:
+    if (remaining_chance - last_chance) * tally.game_count >= CLASS_EXPECTATION_MIN:
         win_classes += [(last_chance, last_count), (remaining_chance - last_chance, remaining_count)]
     else:
         win_classes.append((remaining_chance, last_count + remaining_count))
     if len(win_classes) < 2:
         return None
-    expected_counts = [float(chance * tally.games) for chance, _ in win_classes]
+    expected_counts = [float(chance * tally.game_count) for chance, _ in win_classes]
     chi_square = math.fsum(
         (win_count - expected_count) ** 2 / expected_count
         for (_, win_count), expected_count in zip(win_classes, expected_counts, strict=True)
@@ -205,7 +205,7 @@ def compute_chi_square_z(chi_square: float, degrees_of_freedom: int) -> float:
 class ReturnEstimate:
     """The simulated return of a bet that has no exact one, with an interval from the sample's standard deviation."""
 
-    games: int
+    game_count: int
     rtp: float
     interval_low: float
     """The lower end of the interval of the return."""
@@ -216,16 +216,17 @@ class ReturnEstimate:
 def compute_sample_variance(tally: SimulationTally) -> Fraction:
     """Return the sample variance of a game's win, in credits squared."""
     return Fraction(
-        tally.squared_win_sum * tally.games - tally.credits**2, tally.games * max(1, tally.games - 1)
+        tally.squared_win_sum * tally.game_count - tally.win_sum**2,
+        tally.game_count * max(1, tally.game_count - 1),
     )
 
 
 def estimate_return(tally: SimulationTally, cost_credits: int) -> ReturnEstimate:
     """Return the simulated return of a bet that has no exact figure."""
-    mean_win = tally.credits / tally.games
-    half_width = INTERVAL_Z_SCORE * math.sqrt(compute_sample_variance(tally) / tally.games)
+    mean_win = tally.win_sum / tally.game_count
+    half_width = INTERVAL_Z_SCORE * math.sqrt(compute_sample_variance(tally) / tally.game_count)
     return ReturnEstimate(
-        tally.games,
+        tally.game_count,
         mean_win / cost_credits,
         (mean_win - half_width) / cost_credits,
         (mean_win + half_width) / cost_credits,

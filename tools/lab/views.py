@@ -49,23 +49,23 @@ def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
     return machine_view.build_game_view(installed_game)
 
 
-def build_level_views(game: GameView, status: str = "up") -> tuple[ProgressiveView, ...]:
+def build_level_views(game_view: GameView, status: str = "up") -> tuple[ProgressiveView, ...]:
     """Return a game's progressive levels as the screen shows them, with amounts somewhat above the reset values."""
     return tuple(
         ProgressiveView.model_validate(
             {
-                "id": f"{game.id}.{level['id']}",
+                "id": f"{game_view.id}.{level['id']}",
                 "level": str(level["id"]),
                 "names": level["name"],
                 "amount_cents": int(level["reset_credits"]) * UNIT_CENTS * 13 // 11 + 4711,
                 "status": status,
             }
         )
-        for level in game.presentation.get("progressives", ())
+        for level in game_view.presentation.get("progressives", ())
     )
 
 
-def build_snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
+def build_snapshot(game_view: GameView, language: str, **changes: Any) -> Snapshot:
     """Return the machine state message of an idle machine with this game and some credit.
 
     ``changes`` overrides fields of the message.
@@ -80,24 +80,26 @@ def build_snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
         "currency": "CAD",
         "language": language,
         "languages": ("en", "fr"),
-        "game_id": game.id,
+        "game_id": game_view.id,
         "denomination_cents": UNIT_CENTS,
-        "bet_credits": 0 if game.presentation.get("spots") else max(game.bet_options),
+        "bet_credits": 0 if game_view.presentation.get("spots") else max(game_view.bet_options),
         "credit_cents": 123450,
         "win_cents": 0,
         "last_display": None,
         "accepted_inputs": _ALL_INPUTS,
-        "progressives": build_level_views(game),
-        "closed_spots": tuple(spot["id"] for spot in game.presentation.get("spots", ()) if not spot["open"]),
+        "progressives": build_level_views(game_view),
+        "closed_spots": tuple(
+            spot["id"] for spot in game_view.presentation.get("spots", ()) if not spot["open"]
+        ),
     }
     return Snapshot(**(fields | changes))
 
 
-def build_idle_view(games: tuple[GameView, ...], game: GameView, language: str, **changes: Any) -> View:
+def build_idle_view(games: tuple[GameView, ...], game_view: GameView, language: str, **changes: Any) -> View:
     """Return the screen's view after it has received the games and the state of an idle machine."""
     view = _build_offer_view(_OfferedGames(games, tuple(map(id, games))))
     return replace(
-        apply_message(view, build_snapshot(game, language, **changes)),
+        apply_message(view, build_snapshot(game_view, language, **changes)),
         scene_began_at=0.0,
         notice_received_at=100.0,
     )

@@ -101,7 +101,7 @@ class ClaimBook:
         self._old_head_digits = salvaged_journal.head_hex[:8]
         self.claims: list[ClearanceClaim] = []
         self.covered_state_names: set[str] = set()
-        self.unclaimed_reservations = dict(salvaged_journal.ledger.pending)
+        self.unclaimed_reservations = dict(salvaged_journal.ledger.pending_reservations)
         self.claimed_cents_by_account: Counter[str] = Counter()
         """How many minor units of each credit account are part of another claim, such as the claim for an open game.
 

@@ -422,7 +422,7 @@ class RealController:
         with self.controller.open_read_session() as session:
             held_claims = [claim.claim_id for claim in session.list_held_messages() if not claim.ruling]
         for claim in held_claims:
-            self.controller.rule_on_claim(claim, "award", ("alice", "bob"), "the storm")
+            self.controller.rule_on_held_message(claim, "award", ("alice", "bob"), "the storm")
 
     def process_message(self, message):
         return self.controller.process_messages([ReceivedMessage(message.machine, message)])

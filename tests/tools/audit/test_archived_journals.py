@@ -115,5 +115,5 @@ def test_the_auditors_memory_does_not_grow_with_the_number_of_games(state):
     auditor = Auditor(GameFiles())
     report = auditor.audit_entries(bodies)
     assert report.game_count > 50
-    assert len(auditor._ids) < 50  # those of bills, of the archive, of checkpoints none
-    assert not auditor._ids_of_plays
+    assert len(auditor._used_ids) < 50  # those of bills, of the archive, of checkpoints none
+    assert not auditor._entry_ids_by_start_id

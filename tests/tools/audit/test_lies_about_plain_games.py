@@ -420,8 +420,8 @@ def test_an_id_of_an_earlier_play_does_not_slow_the_check_of_later_games(journal
 
 # ---------------------------------------------------------------------------------------- the auditor's state
 def open_play(auditor, entry, _):
-    auditor._games._open_plays["play-1"] = tools.audit.games._Play(entry, None)
-    auditor._games._latest_play_ids[1] = "play-1"
+    auditor._games._open_play_by_id["play-1"] = tools.audit.games._Play(entry, None)
+    auditor._games._latest_play_id_by_position[1] = "play-1"
 
 
 def begin_round(auditor, entry, _):
@@ -494,12 +494,14 @@ CHANGES = {
         ["id", _DIGEST]
     ),
     "a play is open": open_play,
-    "a double-up is posted": lambda auditor, *_: auditor._games._double_up_stakes.update({"play-1": (5,)}),
+    "a double-up is posted": lambda auditor, *_: auditor._games._double_up_stakes_by_play_id.update(
+        {"play-1": (5,)}
+    ),
     "a round begins": begin_round,
-    "a play with levels is open": lambda auditor, *_: auditor._levels._open_plays.update(
+    "a play with levels is open": lambda auditor, *_: auditor._levels._open_play_by_id.update(
         {"play-1": tools.audit.levels._Play({"grand": "pool"})}
     ),
-    "a hit is registered": lambda auditor, entry, played: auditor._levels._register_lines.update(
+    "a hit is registered": lambda auditor, entry, played: auditor._levels._register_lines_by_play_id.update(
         {played["play_id"]: [(entry, None)]}
     ),
     "stakes are returned": lambda auditor, entry, _: auditor._games._stakes._stake_return_entries.update(
@@ -572,7 +574,7 @@ def test_heads_known_from_elsewhere_are_compared_within_plain_games(journals, jo
     entry_number = list_games(bodies, REEL)[2].start + 1
     known = hashlib.sha256(bodies[entry_number - 1]).hexdigest()
     right = Auditor(SHELF, known_heads=[(entry_number, known[:12])]).audit_entries(bodies, jobs=jobs)
-    assert (right.finding_count, right.matching_heads) == (0, 1)
+    assert (right.finding_count, right.matching_head_count) == (0, 1)
     wrong = Auditor(SHELF, heads={entry_number: "f" * 64}).audit_entries(bodies, jobs=jobs)
     assert [finding.sequence for finding in wrong.findings] == [entry_number]
 

@@ -6,7 +6,7 @@ import pytest
 
 from egm.screen import EXIT_CODE_CLOSED_BY_PERSON
 from tools.cli.commands import run as module
-from tools.cli.commands.run import _CabinetProcess, _compute_restart_pause_s, _Supervisor
+from tools.cli.commands.run import _CabinetProcess, _compute_restart_pause_seconds, _Supervisor
 
 WAITS = ("/bin/sleep", "infinity")
 ENDS = 7
@@ -56,7 +56,7 @@ class Cabinet:
 )
 def test_a_screen_or_bench_that_fails_repeatedly_never_ends_the_machine(monkeypatch, name, status):
     """Regression: five screen failures within a minute ended the cabinet while the machine had credits."""
-    monkeypatch.setattr(module, "_RESTART_PAUSE_MAX_S", 0.0)
+    monkeypatch.setattr(module, "_RESTART_PAUSE_SECONDS_MAX", 0.0)
 
     async def scene():
         child = _CabinetProcess(name, build_failing_command(status), closing_ends_cabinet=name == "screen")
@@ -71,7 +71,7 @@ def test_a_screen_or_bench_that_fails_repeatedly_never_ends_the_machine(monkeypa
 @pytest.mark.parametrize(("settled_s", "goes_on"), [(60.0, False), (0.0, True)])
 def test_a_screens_operator_error_ends_the_cabinet_only_while_it_starts(monkeypatch, settled_s, goes_on):
     """A start without a display ends with an error; later the cabinet must continue, because it may have credits."""
-    monkeypatch.setattr(module, "_RESTART_PAUSE_MAX_S", 0.0)
+    monkeypatch.setattr(module, "_RESTART_PAUSE_SECONDS_MAX", 0.0)
     monkeypatch.setattr(module, "_FAILED_START_SECONDS_MAX", settled_s)
 
     async def scene():
@@ -111,4 +111,4 @@ def test_a_machine_that_cannot_be_restarted_ends_the_cabinet(monkeypatch, status
 
 
 def test_a_process_that_fails_at_every_start_is_restarted_ever_more_slowly():
-    assert [_compute_restart_pause_s(ends) for ends in range(1, 10)] == [0, 0, 1, 2, 4, 8, 10, 10, 10]
+    assert [_compute_restart_pause_seconds(ends) for ends in range(1, 10)] == [0, 0, 1, 2, 4, 8, 10, 10, 10]

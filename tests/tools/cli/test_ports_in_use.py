@@ -8,7 +8,7 @@ import pytest
 from egm.errors import OperatorError
 from tools.cli.commands.progressive import _create_exporter
 from tools.cli.commands.run import _open_browser_sockets
-from tools.floor.progressive.readings import Readings
+from tools.floor.progressive.controller_metrics import ControllerMetrics
 
 
 @pytest.fixture
@@ -26,4 +26,4 @@ def test_a_screen_port_in_use_is_reported_with_the_option_to_change_it(taken):
 
 def test_a_metrics_port_in_use_is_reported_with_its_option(taken):
     with pytest.raises(OperatorError, match=f"--metrics: port {taken} of 127.0.0.1: Address already in use"):
-        _create_exporter(Readings(), taken)
+        _create_exporter(ControllerMetrics(), taken)

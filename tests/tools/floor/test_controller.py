@@ -619,7 +619,7 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
     floor.controller.update_values()
     assert floor.controller.unruled_count == 1
     floor.controller.verify_levels()
-    floor.controller.rule_on_claim("c/payment", "decline", ("1", "2"), "the slip says the award")
+    floor.controller.rule_on_held_message("c/payment", "decline", ("1", "2"), "the slip says the award")
     assert floor.record() == before
     assert _list_held_messages(floor.controller) == []
     floor.controller.update_values()
@@ -631,7 +631,7 @@ def test_two_persons_can_let_the_level_bear_an_implausible_payment(floor):
     floor.give("EGM-1", 1)
     award = floor.claim("EGM-1", "c", 1)
     floor.commit("EGM-1", "c", award.amount_cents + 700)
-    floor.controller.rule_on_claim("c/payment", "award", ("1", "2"), "paid by mistake, and approved")
+    floor.controller.rule_on_held_message("c/payment", "award", ("1", "2"), "paid by mistake, and approved")
     (hit,) = floor.controller.read_win_register()
     assert hit.amount_cents == hit.paid_cents == floor.record().level.paid_cents == award.amount_cents + 700
     floor.controller.verify_levels()

@@ -32,8 +32,8 @@ from tools.cli.commands import progressive
 from tools.floor.progressive import controller as module
 from tools.floor.progressive.certificates import make_link_certificates
 from tools.floor.progressive.controller import Controller, ReceivedMessage
+from tools.floor.progressive.controller_metrics import ControllerMetrics
 from tools.floor.progressive.held_messages import RulingError
-from tools.floor.progressive.readings import Readings
 
 UNIT = Path(module.__file__).with_name("open-egm-progressive.service")
 HUGE = "9" * 600
@@ -152,8 +152,8 @@ def test_the_reason_of_a_ruling_has_a_limit_and_is_sent_to_the_machine(floor):
     assert isinstance(floor.claim("EGM-2", "a", 1), Award)
     assert floor.claim("EGM-2", "b", 1).reason is RefusalReason.CLAIM_HELD
     with pytest.raises(RulingError, match="585 characters; at most 400"):
-        floor.controller.rule_on_claim("b", "decline", ("1", "2"), "r" * 585)
-    floor.controller.rule_on_claim("b", "decline", ("1", "2"), "r" * 400)
+        floor.controller.rule_on_held_message("b", "decline", ("1", "2"), "r" * 585)
+    floor.controller.rule_on_held_message("b", "decline", ("1", "2"), "r" * 400)
     assert floor.claim("EGM-2", "b", 1).detail == "r" * 400
 
 
@@ -205,7 +205,7 @@ def test_the_controller_survives_a_restart_of_postgresql(postgres, tmp_path, mon
 
         monkeypatch.setattr(progressive, "echo", echo)
         serving = asyncio.create_task(
-            progressive._serve(dsn, (level(),), slot, (), None, Readings(), None, stand_by=False)
+            progressive._serve(dsn, (level(),), slot, (), None, ControllerMetrics(), None, stand_by=False)
         )
         async with asyncio.timeout(120):
             await seen["no connection to the broker"].wait()

@@ -28,7 +28,7 @@ from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.held_messages import RulingError
 from tools.floor.progressive.improbable_hits import (
     PLAUSIBLE_PROBABILITY_MIN,
-    bound_hit_probability,
+    compute_hit_probability_bound,
     is_improbable,
 )
 from tools.floor.progressive.store import SqliteReader, SqliteStore
@@ -130,13 +130,13 @@ def test_hits_more_frequent_than_their_odds_are_held_for_two_persons(machine):
     assert [type(answer) for answer in answers[:3]] == [Award] * 3
     assert {answer.reason for answer in answers[3:]} == {RefusalReason.CLAIM_HELD}
     with pytest.raises(RulingError, match="two people"):
-        machine.controller.rule_on_claim("c3", "award", ("alice",), "seen")
+        machine.controller.rule_on_held_message("c3", "award", ("alice",), "seen")
     with pytest.raises(RulingError, match="two people"):
-        machine.controller.rule_on_claim("c3", "award", ("alice", "alice"), "seen")
+        machine.controller.rule_on_held_message("c3", "award", ("alice", "alice"), "seen")
     with pytest.raises(RulingError, match="is not waiting"):
-        machine.controller.rule_on_claim("c0", "award", ("alice", "bob"), "seen")
-    machine.controller.rule_on_claim("c3", "award", ("alice", "bob"), "the reels were seen")
-    machine.controller.rule_on_claim("c4", "decline", ("alice", "bob"), "its door was open")
+        machine.controller.rule_on_held_message("c0", "award", ("alice", "bob"), "seen")
+    machine.controller.rule_on_held_message("c3", "award", ("alice", "bob"), "the reels were seen")
+    machine.controller.rule_on_held_message("c4", "decline", ("alice", "bob"), "its door was open")
     assert isinstance(machine.claim("c3", after=4), Award)
     assert machine.claim("c3", after=5).reason is RefusalReason.CLAIM_DIFFERS
     assert machine.claim("c4", after=5).reason is RefusalReason.CLAIM_DECLINED
@@ -199,7 +199,7 @@ def test_two_thousand_hits_slightly_above_the_odds_are_not_improbable():
 def test_the_bound_is_never_below_the_exact_probability(wagers, share, odds):
     wins = max(1, round(wagers * share))
     exact = sum(comb(wagers, k) * odds**k * (1 - odds) ** (wagers - k) for k in range(wins, wagers + 1))
-    bound = bound_hit_probability(wagers, wins, odds)
+    bound = compute_hit_probability_bound(wagers, wins, odds)
     assert exact <= bound
     if wins > 2 * wagers * odds:
         assert bound <= exact * (wagers + 1) ** 2  # Chernoff's, and no looser

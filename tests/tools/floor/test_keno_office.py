@@ -107,7 +107,7 @@ def test_only_tickets_recorded_by_the_office_take_part_in_a_draw(venue):
     won, lost = venue.sell(*WON), venue.sell(*LOST)
     stored = [entry.record["number"] for entry in venue.journal.entries("keno.sold")]
     assert stored == [1, 2]
-    assert venue.hold().prizes.keys() == {won.printed_ticket.ticket_number}
+    assert venue.hold().prize_credits_by_ticket.keys() == {won.printed_ticket.ticket_number}
     assert venue.office.find_ticket(2).decided_draws[1].credits == 0
     # a paper that was made with another secret, of the same selections
     forged = compute_control_number(lost.printed_ticket, b"another secret")
@@ -146,11 +146,11 @@ def test_a_ticket_not_paid_for_before_its_draw_is_void(venue):
     unpaid, paid_later = (venue.sell(*WON, is_paid=False) for _ in range(2))
     venue.office.pay(paid_later.printed_ticket.ticket_number)
     result = venue.hold()
-    assert result.prizes.keys() == {2}
+    assert result.prize_credits_by_ticket.keys() == {2}
     assert venue.office.find_ticket(1).state is KenoTicketState.VOID
     assert refusal(venue.office.pay, 1) is KenoTicketRefusal.VOID
     assert refusal(venue.claim, unpaid) is KenoTicketRefusal.VOID
-    assert venue.claim(paid_later).credits == result.prizes[2]
+    assert venue.claim(paid_later).credits == result.prize_credits_by_ticket[2]
 
 
 @pytest.mark.requirement("M-08")
@@ -159,7 +159,7 @@ def test_a_ticket_not_paid_for_before_its_draw_is_void(venue):
 )
 def test_a_defective_ticket_is_paid_only_if_its_control_number_proves_it(venue, condition):
     ticket = venue.sell(*WON)
-    prize = venue.hold().prizes[1]
+    prize = venue.hold().prize_credits_by_ticket[1]
     for unproven in (None, "", "1" * 20, ticket.printed_ticket.control_number[::-1]):
         code = refusal(venue.office.claim, PresentedTicket(condition, unproven), claim_place=PLACE)
         assert code is KenoTicketRefusal.NOT_PROVEN
@@ -170,7 +170,7 @@ def test_a_defective_ticket_is_paid_only_if_its_control_number_proves_it(venue, 
 @pytest.mark.requirement("M-09")
 def test_the_recorded_ticket_determines_the_payment_and_not_the_paper(venue):
     ticket = venue.sell(*WON)
-    prize = venue.hold().prizes[1]
+    prize = venue.hold().prize_credits_by_ticket[1]
     venue.time += timedelta(days=2)
     says = {"selections": [{"groups": [[1, 2, 3, 4]]}], "cost_a_draw_credits": 99, "casino": "Mont"}
     says |= {"draws": [2], "claim_place": "cage-2", "claim_days": 1, "most_paid_credits": 1}
@@ -194,7 +194,7 @@ def test_verification_accepts_a_claim_whose_paper_stated_something_of_which_ther
 def test_a_prize_is_paid_once_where_it_is_payable_and_within_its_time(venue):
     ticket = venue.sell(*WON)
     assert refusal(venue.claim, ticket) is KenoTicketRefusal.NOT_IN_THIS_STATE  # before its draw
-    prize = venue.hold().prizes[1]
+    prize = venue.hold().prize_credits_by_ticket[1]
     assert refusal(venue.claim, ticket, place="cage-2") is KenoTicketRefusal.WRONG_PLACE
     of_another = replace(ticket.printed_ticket, ticket_number=2)
     presented = PresentedTicket(TicketCondition.INTACT, compute_control_number(of_another, b"another secret"))
@@ -214,14 +214,14 @@ def test_a_prize_is_paid_once_where_it_is_payable_and_within_its_time(venue):
 @pytest.mark.requirement("M-12")
 def test_a_ticket_for_several_draws_is_settled_once_per_draw(venue):
     ticket = venue.sell(*WON, draws=3)
-    prize = venue.hold().prizes[1]
+    prize = venue.hold().prize_credits_by_ticket[1]
     assert venue.claim(ticket).draws == (1,)
     assert refusal(venue.claim, ticket) is KenoTicketRefusal.ALREADY_PAID
-    assert venue.hold(ScriptedGenerator(*[60] * 20, 0)).prizes == {}
-    assert venue.hold().prizes == {1: prize}
+    assert venue.hold(ScriptedGenerator(*[60] * 20, 0)).prize_credits_by_ticket == {}
+    assert venue.hold().prize_credits_by_ticket == {1: prize}
     payment = venue.claim(ticket)
     assert (payment.credits, payment.draws) == (prize, (3,))
-    assert venue.hold().prizes == {}  # the fourth draw is not one of the ticket
+    assert venue.hold().prize_credits_by_ticket == {}  # the fourth draw is not one of the ticket
     record = venue.office.find_ticket(1)
     assert (sorted(record.decided_draws), record.claim_deadline) == (
         [1, 2, 3],
@@ -256,7 +256,7 @@ def test_a_ticket_can_be_cancelled_only_before_sales_for_its_draw_close(venue):
     assert refusal(venue.office.cancel, 3) is KenoTicketRefusal.NOT_IN_THIS_STATE
     with pytest.raises(OperatorError, match="draw 1 is closed"):
         venue.sell(*WON)
-    assert venue.hold_closed().prizes.keys() == {3}
+    assert venue.hold_closed().prize_credits_by_ticket.keys() == {3}
 
 
 @pytest.mark.requirement("M-15")
@@ -268,7 +268,7 @@ def test_a_failed_draw_refunds_every_stake_on_it(venue):
     venue.office.fail_draw("the blower stopped")
     assert venue.claim(single).credits == single.printed_ticket.cost_credits
     assert venue.claim(several).credits == several.printed_ticket.cost_per_draw_credits
-    assert venue.hold().prizes.keys() == {1}
+    assert venue.hold().prize_credits_by_ticket.keys() == {1}
     (failed,) = venue.journal.entries("keno.draw_failed")
     assert (failed.record["draw"], failed.record["reason"]) == (1, "the blower stopped")
 
@@ -277,7 +277,7 @@ def test_a_failed_draw_refunds_every_stake_on_it(venue):
 def test_totals_are_those_of_all_tickets_and_a_difference_is_detected(venue):
     venue.sell(*WON)
     venue.sell(*LOST, draws=2)
-    prize_cents = venue.hold().prizes[1] * 25
+    prize_cents = venue.hold().prize_credits_by_ticket[1] * 25
     totals = venue.office.compute_totals()
     assert (totals.tickets, totals.draws) == (2, 1)
     assert (totals.desk_cents, totals.staked_cents) == (75, 25)
@@ -336,7 +336,7 @@ def test_a_ticket_wins_in_each_draw_what_the_machines_game_pays_for_the_same_num
                     paid += next(play).credits
             except StopIteration:
                 pass
-            assert result.prizes.get(ticket.printed_ticket.ticket_number, 0) == paid
+            assert result.prize_credits_by_ticket.get(ticket.printed_ticket.ticket_number, 0) == paid
             won += paid > 0
     assert won > 5
 
@@ -351,7 +351,7 @@ def test_the_maximum_of_a_draw_is_shared_among_all_its_tickets(tmp_path):
     count = most // (top * stake) + 2
     for _ in range(count):
         venue.sell(*range(1, 11), stake=stake)
-    prizes = venue.hold().prizes
+    prizes = venue.hold().prize_credits_by_ticket
     assert sum(prizes.values()) == most < count * top * stake
     assert max(prizes.values()) - min(prizes.values()) <= 1
     venue.journal.close()

@@ -110,7 +110,7 @@ class House:
         """
         for claim in self.list_unruled_payments():
             self.controller.verify_levels()
-            self.controller.rule_on_claim(
+            self.controller.rule_on_held_message(
                 claim, "award", ("1", "2"), "the store was restored from an older copy"
             )
         self.pass_seconds()

@@ -21,6 +21,7 @@ from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, find_mosquitto
 from tools.floor.progressive.certificates import format_sign_name
 from tools.floor.progressive.controller import Controller, ReceivedMessage
+from tools.floor.progressive.controller_metrics import ControllerMetrics
 from tools.floor.progressive.heartbeat import (
     HEARTBEAT_INTERVAL_NS,
     HeartbeatSource,
@@ -28,7 +29,6 @@ from tools.floor.progressive.heartbeat import (
     SignHeartbeat,
     read_heartbeat,
 )
-from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.serve import ControllerService
 from tools.floor.progressive.sign import VALUE_AGE_MAX_NS, Sign
 from tools.floor.progressive.sign_window import show_sign
@@ -182,14 +182,14 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
                 silent.set()
 
         signs = SignBook(store, get_fixed_now, clock_ns, tell)
-        readings = Readings()
+        readings = ControllerMetrics()
         service = ControllerService(
             controller,
             broker.build_link_settings("controller"),
             lambda _: None,
             value_interval_seconds=0.02,
             signs=signs,
-            observe=readings.replace_figures,
+            observe=readings.replace_metrics,
         )
         serving = asyncio.create_task(service.run())
         eye = Eye(lambda shown: "sign sign-1: lit" not in lines or shown["grand"] is None)

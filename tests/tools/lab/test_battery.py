@@ -41,7 +41,7 @@ class TestDistributions:
     """Each expected distribution is compared with an enumeration of every case of a small game."""
 
     def test_lengths_of_complete_number_collections_match_enumeration(self) -> None:
-        lengths = independent.compute_coupon_lengths(3)
+        lengths = independent.compute_collection_length_chances(3)
         for length in range(3, 8):
             complete = sum(
                 len(set(draws)) == 3 and len(set(draws[:-1])) == 2
@@ -51,7 +51,7 @@ class TestDistributions:
         assert sum(lengths) == pytest.approx(1)
 
     def test_lengths_of_complete_selection_collections_match_enumeration(self) -> None:
-        lengths = selection.compute_coupon_lengths(4, 2)
+        lengths = selection.compute_collection_length_chances(4, 2)
         hands = [frozenset(hand) for hand in permutations(range(4), 2)]
         for length in range(2, 5):
             complete = sum(

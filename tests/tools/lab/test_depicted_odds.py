@@ -132,7 +132,7 @@ class TestBetsTogether:
             )
             capped = bet.distribution.cap_wins(most)
             mean, error = float(capped.compute_moment(1)), (float(capped.compute_variance()) / games) ** 0.5
-            return SimulationTally(games=games, credits=round(games * (mean + next(aways) * error)))
+            return SimulationTally(game_count=games, win_sum=round(games * (mean + next(aways) * error)))
 
         monkeypatch.setattr(rules, "play_batch", played)
         return [(finding.status, finding.evidence) for finding in rules.check_simulation(case)]

@@ -14,7 +14,7 @@ from tools.lab.entry_reference import (
     describe_type,
     format_entries,
     format_meaning,
-    iter_records,
+    iter_record_classes,
 )
 
 
@@ -24,7 +24,7 @@ def list_fields() -> list[tuple[type, str, bool]]:
         part
         for entry in FEATURES.entry_declarations
         if dataclasses.is_dataclass(entry.record)
-        for part in iter_records(entry.record)
+        for part in iter_record_classes(entry.record)
     }
     return [
         (record, get_stored_key(field), bool(read_field_meanings(record).get(field.name)))

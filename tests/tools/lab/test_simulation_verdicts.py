@@ -23,8 +23,8 @@ def sample(seed, law=LAW):
 def test_honest_simulations_agree_and_their_z_scores_are_normally_spread():
     tallies = [sample(seed) for seed in range(400)]
     fits = [judge_distribution(tally, LAW) for tally in tallies]
-    shares = [judge_frequency(tally.hits, GAMES, Fraction(3, 10)) for tally in tallies]
-    assert {fit.classes for fit in fits} == {5}
+    shares = [judge_frequency(tally.winning_game_count, GAMES, Fraction(3, 10)) for tally in tallies]
+    assert {fit.class_count for fit in fits} == {5}
     assert sum(not fit.agrees_with_exact for fit in fits) <= 3
     assert sum(not share.agrees_with_exact for share in shares) <= 3
     for zs in ([fit.z_score for fit in fits], [share.z_score for share in shares]):
@@ -39,10 +39,14 @@ def test_a_game_with_the_same_return_and_another_distribution_is_detected():
     assert other.compute_moment(1) == LAW.compute_moment(1)
     tally = sample(7, other)
     assert not judge_distribution(tally, LAW).agrees_with_exact
-    assert not judge_frequency(tally.hits, GAMES, LAW.compute_chance_of_at_least(1)).agrees_with_exact
+    assert not judge_frequency(
+        tally.winning_game_count, GAMES, LAW.compute_chance_of_at_least(1)
+    ).agrees_with_exact
     same_hits = WinDistribution(1000, {0: 700, 1: 190, 2: 50, 10: 55, 500: 5})
     tally = sample(7, same_hits)
-    assert judge_frequency(tally.hits, GAMES, LAW.compute_chance_of_at_least(1)).agrees_with_exact
+    assert judge_frequency(
+        tally.winning_game_count, GAMES, LAW.compute_chance_of_at_least(1)
+    ).agrees_with_exact
     assert not judge_distribution(tally, LAW).agrees_with_exact
 
 
@@ -61,7 +65,7 @@ def test_the_largest_win_expected_ten_times_follows_from_its_probability(games, 
 
 def test_the_unlisted_part_of_a_distribution_is_a_class_of_its_own():
     cut = WinDistribution(1000, {0: 700, 1: 150, 2: 100}, Fraction(50, 1000))
-    assert judge_distribution(sample(3), cut).classes == 4
+    assert judge_distribution(sample(3), cut).class_count == 4
     assert judge_distribution(sample(3), cut).agrees_with_exact
     never = WinDistribution(1000, {0: 700, 1: 150, 2: 150})
     assert not judge_distribution(sample(3), never).agrees_with_exact

@@ -9,18 +9,6 @@ from egm.kernel.states import ALL_STATES, STATES_FOR_CASH_OUT, single_state
 from egm.money import entries
 from egm.money.records.host import RestrictedTerms
 from egm.money.records.money import CashOutRecord, CashOutRemainder, CoinPayoutProgress, DispensedCoins
-from tools.audit.rules.parts import (
-    ABSENT_VALUE,
-    CASHABLE_ACCOUNT,
-    check_ticket_ledger_grows,
-    require,
-    require_all_credit,
-    require_equal,
-    require_new_id,
-    require_paid_coins,
-    require_stored_value,
-    sum_cashable_credit_cents,
-)
 from tools.audit.rules.pattern import (
     AlternativePatterns,
     CheckContext,
@@ -33,6 +21,18 @@ from tools.audit.rules.pattern import (
     is_json_equal,
 )
 from tools.audit.rules.rule import AuditRule, ExpectedTransfer
+from tools.audit.rules.shared_checks import (
+    ABSENT_VALUE,
+    CASHABLE_ACCOUNT,
+    check_ticket_ledger_grows,
+    require,
+    require_all_credit,
+    require_equal,
+    require_new_id,
+    require_paid_coins,
+    require_stored_value,
+    sum_cashable_credit_cents,
+)
 
 #: Kinds that end a payout method, or leave a remainder; a hand-pay may follow in any machine state.
 KINDS_ENDING_PAYOUT: Final = frozenset(
@@ -144,7 +144,7 @@ def _derive_remainder(context: CheckContext) -> Any:
         return True
     return CashOutRemainder(
         amount_cents=remainder_cents,
-        coin_payout=_compute_coin_payout_progress(context, context["held_cents"]),
+        coin_payout=_compute_coin_payout_progress(context, context["reserved_cents"]),
     )
 
 
@@ -181,7 +181,7 @@ def _derive_remainder_after_void(context: CheckContext) -> Any:
         or context.stored_value_after("coins_gone") is not None
     ):
         return ABSENT_VALUE
-    remainder_cents = sum_cashable_credit_cents(context) + context["held_cents"]
+    remainder_cents = sum_cashable_credit_cents(context) + context["reserved_cents"]
     return CashOutRemainder(
         amount_cents=remainder_cents, must_be_paid_by_hand=True, coin_payout=cash_out.coin_payout
     )
@@ -217,13 +217,13 @@ def _check_recorded_coins(context: CheckContext) -> None:
 
 #: Pattern of the stored cash-out that pays coins.
 _COIN_CASH_OUT_PATTERN: Final = ObjectWithMembers(
-    "pay_out", id="$id:text", way="coins", amount_cents="$held_cents", coins="$coins:positive"
+    "pay_out", id="$id:text", way="coins", amount_cents="$reserved_cents", coins="$coins:positive"
 )
 #: Pattern of the stored payout of coins that was abandoned.
 _ABANDONED_COINS_PATTERN: Final = {
     "id": "$id",
     "way": "coins",
-    "amount_cents": "$held_cents",
+    "amount_cents": "$reserved_cents",
     "coins": "$coins",
     "paid_coins": "$paid:count",
     "coin_cents": "$coin_cents:cents",
@@ -233,11 +233,11 @@ _ABANDONED_COINS_PATTERN: Final = {
 #: Check that the coins of a payout add up to its amount.
 _CHECK_COIN_SUM: Final = require(
     lambda context: (
-        f"coins: {context['coins']} coins of the recorded value do not add up to {context['held_cents']} cents"
+        f"coins: {context['coins']} coins of the recorded value do not add up to {context['reserved_cents']} cents"
     ),
     lambda context: (
-        context.bound_values.get("coin_cents", 0) in {0, context["held_cents"] // context["coins"]}
-        and context["held_cents"] % context["coins"] == 0
+        context.bound_values.get("coin_cents", 0) in {0, context["reserved_cents"] // context["coins"]}
+        and context["reserved_cents"] % context["coins"] == 0
     ),
 )
 
@@ -328,7 +328,7 @@ _CASH_OUT_RULES: Final = (
         ref="$id",
         stored_before={
             "pay_out": ObjectWithMembers(
-                "pay_out", id="$id", way="ticket", amount_cents="$held_cents", number="$:words"
+                "pay_out", id="$id", way="ticket", amount_cents="$reserved_cents", number="$:words"
             ),
             "print": ObjectWithMembers("print", id="$id"),
         },
@@ -348,7 +348,7 @@ _CASH_OUT_RULES: Final = (
         id="{id}.void",
         ref="$id",
         stored_before={
-            "pay_out": ObjectWithMembers("pay_out", id="$id", way="ticket", amount_cents="$held_cents")
+            "pay_out": ObjectWithMembers("pay_out", id="$id", way="ticket", amount_cents="$reserved_cents")
         },
         record=ObjectWithChanges("pay_out", why="$:text"),
         stored_after={"pay_out": None, "print?": None},
@@ -380,15 +380,15 @@ _CASH_OUT_RULES: Final = (
             "pay_out": {
                 "id": "$id",
                 "way": "coins",
-                "amount_cents": "$held_cents",
+                "amount_cents": "$reserved_cents",
                 "coins": "$coins:positive",
                 "in_coins?": "$:object",
             },
             "cash_out_goes_on": None,
         },
         expected_transfers=(
-            ExpectedTransfer(CASHABLE_ACCOUNT, "out:hopper", "$held_cents"),
-            ExpectedTransfer("stock:hopper", "stock:floor", "$held_cents"),
+            ExpectedTransfer(CASHABLE_ACCOUNT, "out:hopper", "$reserved_cents"),
+            ExpectedTransfer("stock:hopper", "stock:floor", "$reserved_cents"),
         ),
         extra_checks=(
             require_new_id("cashout"),

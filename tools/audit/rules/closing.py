@@ -12,9 +12,9 @@ from egm.people import Permission
 from egm.play.definitions import build_stored_game
 from egm.play.keys import PlayKey
 from paytables import PaytableError
-from tools.audit.rules.parts import check_signed_in_to_menu
 from tools.audit.rules.pattern import CheckContext, PatternMismatch
 from tools.audit.rules.rule import AuditRule
+from tools.audit.rules.shared_checks import check_signed_in_to_menu
 
 #: The largest number of last rounds of a table, which are announced
 #: (Monaco arts. 5.1, 8.4, 9, 13.4; the French casino hold'em).

@@ -16,12 +16,6 @@ from egm.money.records.money import CashOutRecord, DispensedCoins
 from egm.people import Permission
 from egm.record_codec import to_json
 from meters.transaction import Phase
-from tools.audit.rules.parts import (
-    check_first_person,
-    check_signed_in_to_menu,
-    check_somebody_signed_in,
-    check_ticket_ledger_grows,
-)
 from tools.audit.rules.pattern import (
     CheckContext,
     DerivedValue,
@@ -34,6 +28,12 @@ from tools.audit.rules.pattern import (
     parse_record,
 )
 from tools.audit.rules.rule import AuditRule
+from tools.audit.rules.shared_checks import (
+    check_first_person,
+    check_signed_in_to_menu,
+    check_somebody_signed_in,
+    check_ticket_ledger_grows,
+)
 
 
 def read_opened_disputed_amount(context: CheckContext) -> DisputedAmount | None:
@@ -113,8 +113,8 @@ def check_disputed_bill_or_ticket(context: CheckContext) -> None:
     The largest amount that may be owed is the amount of the bill or ticket; 0 for a ticket of restricted
     credit.
     """
-    kind = context["held_source"].rpartition(":")[2] if "number" in context.bound_values else ""
-    amount_max_cents = 0 if kind == "restricted" else context["held_cents"]
+    credit_kind = context["reserved_source"].rpartition(":")[2] if "number" in context.bound_values else ""
+    amount_max_cents = 0 if credit_kind == "restricted" else context["reserved_cents"]
     _check_opened_disputed_amount(
         context,
         id=context["paper"],
@@ -124,19 +124,19 @@ def check_disputed_bill_or_ticket(context: CheckContext) -> None:
         most_cents=amount_max_cents,
         held_cents=0,
         ticket=context.bound_values.get("number", ""),
-        kind=kind,
+        kind=credit_kind,
     )
 
 
 def check_unredeemable_ticket_in_box(context: CheckContext) -> None:
     """Check the disputed amount of a ticket that lies in the cash box although this machine could not redeem it."""
-    is_restricted = context["held_source"].endswith(":restricted")
+    is_restricted = context["reserved_source"].endswith(":restricted")
     _check_opened_disputed_amount(
         context,
         id=context["paper"],
         device="bill_acceptor",
         least_cents=0,
-        most_cents=0 if is_restricted else context["held_cents"],
+        most_cents=0 if is_restricted else context["reserved_cents"],
         held_cents=0,
         ticket="",
         kind="",
@@ -275,9 +275,8 @@ def _check_ruling(context: CheckContext) -> None:
         record.get("amount_cents"),
         context.stored_record_before(DisputedAmountRuling, "ruling"),
     )
-    if (
-        ruling is None
-    ):  # a stored ruling was checked when the reserved amount was released; a restart may follow
+    # A stored ruling was checked when the reserved amount was released; a restart may follow.
+    if ruling is None:
         check_signed_in_to_menu(context)
     ruling_fields = ("machine", "place", "reason", "persons")
     expected = {

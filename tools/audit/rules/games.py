@@ -26,17 +26,6 @@ from egm.progressive.records import BroadcastWin, ClaimRecord
 from egm.record_codec import to_json
 from meters.recall import PLAY_START_KIND
 from tools.audit.rules.closing import check_table_is_open
-from tools.audit.rules.parts import (
-    ABSENT_VALUE,
-    CASHABLE_ACCOUNT,
-    check_signed_in_if_menu_open,
-    derive_debit_transfers,
-    derive_session_counts,
-    require,
-    require_new_id,
-    require_stored_value,
-    sum_credit_cents,
-)
 from tools.audit.rules.pattern import (
     CheckContext,
     DerivedValue,
@@ -54,6 +43,17 @@ from tools.audit.rules.reasons import (
     check_smallest_stake,
 )
 from tools.audit.rules.rule import AuditRule, ExpectedTransfer
+from tools.audit.rules.shared_checks import (
+    ABSENT_VALUE,
+    CASHABLE_ACCOUNT,
+    check_signed_in_if_menu_open,
+    derive_debit_transfers,
+    derive_session_counts,
+    require,
+    require_new_id,
+    require_stored_value,
+    sum_credit_cents,
+)
 
 RecordT = TypeVar("RecordT")
 
@@ -132,15 +132,15 @@ def _derive_wager_transfers(context: CheckContext) -> Any:
     Contributions and hits are taken from the checked entry, because the audit of levels recomputes them.
     """
     stake_cents = context["bet"] * context["denomination"]
-    pool_flows = [
+    pool_transfers = [
         (t.source, t.target, t.amount_cents)
         for t in context.entry.transfers
         if t.source.startswith("pool:") and t.target.startswith("pool:")
     ]
-    return derive_debit_transfers(context, stake_cents, "house:wager") + pool_flows
+    return derive_debit_transfers(context, stake_cents, "house:wager") + pool_transfers
 
 
-def _compute_raise_cents(context: CheckContext) -> int:
+def _sum_raise_cents(context: CheckContext) -> int:
     """Return the stake that the player's choice adds, in minor units, according to the checked entry's transfers.
 
     :mod:`tools.audit.games` checks whether the amount is right.
@@ -153,31 +153,31 @@ def _derive_raise_transfers(context: CheckContext) -> Any:
 
     The hits are taken from the checked entry, because the audit of levels recomputes them.
     """
-    pool_flows = [
+    pool_transfers = [
         (t.source, t.target, t.amount_cents)
         for t in context.entry.transfers
         if t.source.startswith("pool:") and t.target.startswith("pool:")
     ]
-    return derive_debit_transfers(context, _compute_raise_cents(context), "house:wager") + pool_flows
+    return derive_debit_transfers(context, _sum_raise_cents(context), "house:wager") + pool_transfers
 
 
-def _check_raise_counted(context: CheckContext) -> None:
+def _check_raise_is_counted(context: CheckContext) -> None:
     """Check that the player's session counts the stake added by a choice as wagered."""
-    cents = _compute_raise_cents(context)
+    cents = _sum_raise_cents(context)
     require_stored_value(
         "session",
         lambda context: derive_session_counts(context, wagered_cents=cents) if cents else ABSENT_VALUE,
     )(context)
 
 
-def _sum_won_cents(context: CheckContext) -> int:
-    """Return the money that the checked entry pays, in minor units: all its transfers except prizes in kind."""
+def _sum_paid_cents(context: CheckContext) -> int:
+    """Return the sum of the checked entry's transfers without those of prizes in kind, in minor units."""
     return sum(t.amount_cents for t in context.entry.transfers if not t.source.startswith("prizes:"))
 
 
-def _sum_all_returned_cents(context: CheckContext) -> int:
-    """Return what the end of a game pays in money plus the stakes returned earlier, in minor units."""
-    return _sum_won_cents(context) + context.typed_record(GameEndWithHandpay).push_cents
+def _sum_paid_and_returned_cents(context: CheckContext) -> int:
+    """Return what the end of a game pays in money, plus the stakes that were returned before it, in minor units."""
+    return _sum_paid_cents(context) + context.typed_record(GameEndWithHandpay).push_cents
 
 
 def _sum_refunded_cents(context: CheckContext) -> int:
@@ -185,7 +185,7 @@ def _sum_refunded_cents(context: CheckContext) -> int:
     return sum(t.amount_cents for t in context.entry.transfers if t.source == "house:refund_defect")
 
 
-def _compute_settled_cents(context: CheckContext) -> int:
+def _sum_settled_cents(context: CheckContext) -> int:
     """Return what a void game pays for bets that were already decided, returned stakes included, in minor units.
 
     It is the sum of the checked entry's transfers; :mod:`tools.audit.games` checks it.
@@ -258,11 +258,11 @@ def _require_closed_claims(payment_method: str) -> Any:
 #: Pattern of what memory holds after a game: none open, and the last one with its win.
 _STORED_AFTER_GAME_PATTERN: Final = {
     "game": None,
-    "last_game": {"play_id": "$play", "win_cents": DerivedValue(_sum_all_returned_cents)},
+    "last_game": {"play_id": "$play", "win_cents": DerivedValue(_sum_paid_and_returned_cents)},
 }
 #: Check that the player's session counts what the entry pays: a win, or returned stakes.
-_CHECK_SESSION_WIN: Final = require_stored_value(
-    "session", lambda context: derive_session_counts(context, won_cents=_sum_won_cents(context))
+_CHECK_PAYMENT_COUNTED: Final = require_stored_value(
+    "session", lambda context: derive_session_counts(context, won_cents=_sum_paid_cents(context))
 )
 
 
@@ -275,9 +275,9 @@ def _derive_double_up_transfers(context: CheckContext) -> Any:
     credit_account = context.format_credit_account("cashable")
     return [
         transfer
-        for number, cents in enumerate(context.record["stakes_cents"])
+        for index, cents in enumerate(context.record["stakes_cents"])
         for transfer in (
-            ("house:double_up_win" if number else "house:win", credit_account, cents),
+            ("house:double_up_win" if index else "house:win", credit_account, cents),
             (credit_account, "house:double_up_bet", cents),
         )
     ]
@@ -311,7 +311,7 @@ def _derive_handpay(context: CheckContext) -> Any:
         HandpayRecord(
             id=context.entry.id,
             kind="progressive" if has_levels else "merchandise" if has_prizes else "jackpot",
-            amount_cents=_sum_won_cents(context),
+            amount_cents=_sum_paid_cents(context),
             prizes=context.typed_record(GameEndWithHandpay).prizes if has_prizes else (),
             progressive_pools=_format_slip_pools(context) if has_levels else "",
             play_id=context["play"] if has_levels else "",
@@ -388,7 +388,7 @@ _GAME_RULES: Final = (
             "denomination_cents?": "$:cents",
             "wager_level?": "$:count",
         },
-        extra_checks=(_check_claims_of_hits, _check_raise_counted),
+        extra_checks=(_check_claims_of_hits, _check_raise_is_counted),
     ),
     AuditRule(
         entry_declaration=entries.GAME_DOUBLE_UP,
@@ -404,10 +404,10 @@ _GAME_RULES: Final = (
         allowed_machine_states=STATES_SHOWING_OUTCOME | STATES_FOR_RULINGS,
         id="{play}.push",
         stored_before=_OPEN_GAME_PATTERN,
-        record={"play_id": "$play", "push_cents": DerivedValue(_sum_won_cents)},
+        record={"play_id": "$play", "push_cents": DerivedValue(_sum_paid_cents)},
         expected_transfers=(_EXPECTED_STAKE_RETURNS,),
         dims=ANY_PLAY_DIMS_PATTERN,
-        extra_checks=(_CHECK_SESSION_WIN,),
+        extra_checks=(_CHECK_PAYMENT_COUNTED,),
     ),
     AuditRule(
         entry_declaration=entries.TABLE_BETS_RETURNED,
@@ -416,12 +416,12 @@ _GAME_RULES: Final = (
         record={
             "game": {"id": "$game", "version": "$version", "digest": "$digest"},
             "denomination_cents": "$denomination",
-            "amount_cents": DerivedValue(_sum_won_cents),
+            "amount_cents": DerivedValue(_sum_paid_cents),
         },
         stored_after={"table:{digest}": "$:object|none"},
         expected_transfers=(_EXPECTED_STAKE_RETURNS,),
         dims={"game": "$game", "paytable": "{game}@{version}", "denomination_cents": "$denomination"},
-        extra_checks=(_CHECK_SESSION_WIN, check_bet_return_reason),
+        extra_checks=(_CHECK_PAYMENT_COUNTED, check_bet_return_reason),
     ),
     AuditRule(
         entry_declaration=entries.GAME_END,
@@ -437,7 +437,7 @@ _GAME_RULES: Final = (
             ExpectedTransfer("house:progressive:{level}", CASHABLE_ACCOUNT, may_repeat=True),
         ),
         dims=ANY_PLAY_DIMS_PATTERN,
-        extra_checks=(_CHECK_SESSION_WIN, _require_closed_claims("credit")),
+        extra_checks=(_CHECK_PAYMENT_COUNTED, _require_closed_claims("credit")),
     ),
     AuditRule(
         entry_declaration=entries.GAME_END_WITH_HANDPAY,
@@ -452,7 +452,7 @@ _GAME_RULES: Final = (
             ExpectedTransfer("prizes:{prize}:offered", "prizes:{prize}:given", may_repeat=True),
         ),
         dims=ANY_PLAY_DIMS_PATTERN,
-        extra_checks=(_CHECK_SESSION_WIN, _require_closed_claims("hand")),
+        extra_checks=(_CHECK_PAYMENT_COUNTED, _require_closed_claims("hand")),
     ),
     AuditRule(
         entry_declaration=entries.GAME_VOID,
@@ -471,7 +471,7 @@ _GAME_RULES: Final = (
             require_stored_value(
                 "session",
                 lambda context: derive_session_counts(
-                    context, won_cents=_sum_refunded_cents(context) + _compute_settled_cents(context)
+                    context, won_cents=_sum_refunded_cents(context) + _sum_settled_cents(context)
                 ),
             ),
             _require_closed_claims("void"),

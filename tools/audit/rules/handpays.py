@@ -21,7 +21,18 @@ from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.record_codec import to_json
 from tools.audit.rules.cash_outs import KINDS_ENDING_PAYOUT
-from tools.audit.rules.parts import (
+from tools.audit.rules.pattern import (
+    AlternativePatterns,
+    CheckContext,
+    DerivedValue,
+    EachItem,
+    ObjectWithChanges,
+    ObjectWithMembers,
+    PatternMismatch,
+    format_value,
+)
+from tools.audit.rules.rule import AuditRule, ExpectedTransfer
+from tools.audit.rules.shared_checks import (
     CASHABLE_ACCOUNT,
     check_first_person,
     check_signed_in_to_menu,
@@ -37,17 +48,6 @@ from tools.audit.rules.parts import (
     sum_cashable_credit_cents,
     sum_credit_cents,
 )
-from tools.audit.rules.pattern import (
-    AlternativePatterns,
-    CheckContext,
-    DerivedValue,
-    EachItem,
-    ObjectWithChanges,
-    ObjectWithMembers,
-    PatternMismatch,
-    format_value,
-)
-from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
 
 # ---------------------------------------------------------------------------------------------- hand-pays
@@ -323,7 +323,9 @@ _HANDPAY_RULES: Final = (
             require_equal(
                 "the dims of the transfers do not match those of the replaced hand-pay",
                 lambda context: [dict(t.dims) for t in context.entry.transfers],
-                lambda context: [dict(t.dims) for t in context.ledger.pending[context["id"]].transfers],
+                lambda context: [
+                    dict(t.dims) for t in context.ledger.pending_reservations[context["id"]].transfers
+                ],
             ),
             check_signed_in_to_menu,
         ),

@@ -13,14 +13,6 @@ from egm.staff import entries
 from egm.staff.slips import format_meters_line
 from egm.staff.stock import METER_BY_BOX
 from meters.reading import read_meters
-from tools.audit.rules.parts import (
-    check_signed_in_to_menu,
-    format_journal_head,
-    read_nonzero_meters,
-    require,
-    require_equal,
-    require_new_id,
-)
 from tools.audit.rules.pattern import (
     CheckContext,
     DerivedValue,
@@ -32,6 +24,14 @@ from tools.audit.rules.pattern import (
     is_json_equal,
 )
 from tools.audit.rules.rule import AuditRule, ExpectedTransfer
+from tools.audit.rules.shared_checks import (
+    check_signed_in_to_menu,
+    format_journal_head,
+    read_nonzero_meters,
+    require,
+    require_equal,
+    require_new_id,
+)
 
 
 def _check_collection(context: CheckContext) -> None:

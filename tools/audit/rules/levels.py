@@ -19,11 +19,6 @@ from egm.progressive import entries
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.record_codec import to_json
 from tools.audit.rules.games import ANY_PLAY_DIMS_PATTERN, EXPECTED_POOL_TRANSFERS, LINKED_LEVEL_PATTERN
-from tools.audit.rules.parts import (
-    check_signed_in_to_menu,
-    require,
-    require_equal,
-)
 from tools.audit.rules.pattern import (
     AlternativePatterns,
     CheckContext,
@@ -35,6 +30,11 @@ from tools.audit.rules.pattern import (
     parse_record,
 )
 from tools.audit.rules.rule import AuditRule, Check, ExpectedTransfer
+from tools.audit.rules.shared_checks import (
+    check_signed_in_to_menu,
+    require,
+    require_equal,
+)
 
 #: Pattern of the stored claim of a hit.
 _CLAIM_PATTERN: Final = {
@@ -125,7 +125,7 @@ def _check_ruling(context: CheckContext) -> None:
     are held without a ruling, it is about one of them.
     """
     record, memory = context.record, context.ledger.state
-    claim = record["claim"]
+    claim_id = record["claim"]
     unruled_prize_by_key = {
         key: prize
         for key, stored_prize in memory.items()
@@ -133,8 +133,8 @@ def _check_ruling(context: CheckContext) -> None:
         and stored_prize is not None
         and (prize := parse_record(HeldPrize, stored_prize, key)).ruling is None
     }
-    held_prize, stored_value = unruled_prize_by_key.get(f"held:{claim}"), memory.get(f"claim:{claim}")
-    own_claim = None if stored_value is None else parse_record(ClaimRecord, stored_value, f"claim:{claim}")
+    held_prize, stored_value = unruled_prize_by_key.get(f"held:{claim_id}"), memory.get(f"claim:{claim_id}")
+    own_claim = None if stored_value is None else parse_record(ClaimRecord, stored_value, f"claim:{claim_id}")
     doubted_names = ("pool", "play_id", "amount_cents", "why")
     doubted_fields = (
         {}
@@ -147,9 +147,9 @@ def _check_ruling(context: CheckContext) -> None:
     )
     is_awaiting_ruling = held_prize is not None if unruled_prize_by_key else is_amount_open
     if held_prize is not None:
-        is_ruled = is_amount_open or held_prize.prize_report is None
-        expected_values[f"held:{claim}"] = (
-            None if is_ruled else to_json(replace(held_prize, ruling=record["decision"]))
+        is_held_prize_removed = is_amount_open or held_prize.prize_report is None
+        expected_values[f"held:{claim_id}"] = (
+            None if is_held_prize_removed else to_json(replace(held_prize, ruling=record["decision"]))
         )
     if own_claim is not None and is_amount_open:
         cents = (
@@ -157,14 +157,14 @@ def _check_ruling(context: CheckContext) -> None:
             if held_prize is not None and record["decision"] == "pay"
             else own_claim.shown_cents
         )
-        expected_values[f"claim:{claim}"] = to_json(
+        expected_values[f"claim:{claim_id}"] = to_json(
             replace(own_claim, amount_cents=cents, is_unanswered=True)
         )
         doubted_fields |= {"pool": own_claim.pool_id, "play_id": own_claim.play_id, "awarded_cents": cents}
     if len(unruled_prize_by_key) <= 1:
         expected_values["fault:progressive_unproved"] = None
     if not is_awaiting_ruling:
-        raise PatternMismatch(f"record.claim: no prize of claim {claim} awaits a ruling")
+        raise PatternMismatch(f"record.claim: no prize of claim {claim_id} awaits a ruling")
     ruling_fields = ("machine", "place", "reason", "persons", "claim", "decision")
     if not is_json_equal(record, {**{name: record.get(name) for name in ruling_fields}, **doubted_fields}):
         raise PatternMismatch(
@@ -177,7 +177,7 @@ def _check_ruling(context: CheckContext) -> None:
         )
 
 
-def _build_claim_pattern(payment_method: str | None) -> dict[str, Pattern]:
+def _build_mystery_claim_pattern(payment_method: str | None) -> dict[str, Pattern]:
     """Return the pattern of the stored claim of a mystery prize that is paid by ``payment_method``."""
     return {
         **_CLAIM_PATTERN,
@@ -193,8 +193,8 @@ def _build_claim_pattern(payment_method: str | None) -> dict[str, Pattern]:
 def _derive_lost_paid_hits(context: CheckContext) -> dict[str, Any]:
     """Return the paid hits of a pool whose contributions the controller has not counted, as claims by storage key."""
     return {
-        f"claim:{claim}": to_json(claim_record)
-        for claim, claim_record in context.facts.closed_claims.items()
+        f"claim:{claim_id}": to_json(claim_record)
+        for claim_id, claim_record in context.facts.closed_claims.items()
         if claim_record.pool_id == context["pool"]
         and claim_record.contribution_number > context["counted"]
         and claim_record.payment_method != "void"
@@ -286,12 +286,12 @@ _CLAIM_RULES: Final = (
             )
         },
         record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
-        stored_after={"claim:{claim}": "$claimed:object"},
+        stored_after={"claim:{claim}": "$claim_after:object"},
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
             require_equal(
                 "the stored claim may differ from the claim before this entry in amount_cents and unanswered alone",
-                lambda context: context["claimed"],
+                lambda context: context["claim_after"],
                 lambda context: {
                     **context["claim_before"],
                     "amount_cents": context["cents"],
@@ -351,7 +351,7 @@ _MYSTERY_RULES: Final = (
         },
         stored_after={
             "claim:{claim}": {
-                **_build_claim_pattern(None),
+                **_build_mystery_claim_pattern(None),
                 "pool": "$pool",
                 "level": "$level",
                 "play_id": "$play",
@@ -375,7 +375,7 @@ _MYSTERY_RULES: Final = (
         id="{claim}.won",
         record={**_MYSTERY_PRIZE_PATTERN, "play_id": "$play", "late": "void"},
         stored_after={
-            "claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
+            "claim:{claim}": {**_build_mystery_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
         },
         extra_checks=(
             require(
@@ -393,7 +393,7 @@ _MYSTERY_RULES: Final = (
         id="{claim}.won",
         record={**_MYSTERY_PRIZE_PATTERN, "play_id": "$play", "late": "declined"},
         stored_after={
-            "claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
+            "claim:{claim}": {**_build_mystery_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
             "held:{claim}": None,
         },
         extra_checks=(_require_ruling("decline"), _CHECK_NO_HITS),
@@ -405,7 +405,7 @@ _MYSTERY_RULES: Final = (
         stored_before={"game": None, "handpay": None, "pay_out": None},
         record={**_MYSTERY_PRIZE_PATTERN, "play_id": "$play", "late": "hand"},
         stored_after={
-            "claim:{claim}": {**_build_claim_pattern("hand"), "pool": "$pool", "play_id": "$play"},
+            "claim:{claim}": {**_build_mystery_claim_pattern("hand"), "pool": "$pool", "play_id": "$play"},
             "held:{claim}?": None,
             "handpay": {
                 "id": "{claim}.won",
@@ -441,11 +441,11 @@ _MYSTERY_RULES: Final = (
         allowed_machine_states=ALL_STATES,
         stored_before={"claim:{claim}": None},
         record={"claim": "$claim"},
-        stored_after={"claim:{claim}": "$claim_again:object"},
+        stored_after={"claim:{claim}": "$claim_after:object"},
         extra_checks=(
             require_equal(
                 "state is not the mystery claim that was closed before this entry",
-                lambda context: context["claim_again"],
+                lambda context: context["claim_after"],
                 _find_closed_mystery_claim,
             ),
         ),

@@ -3,9 +3,9 @@
 from typing import Final
 
 from egm.links import entries
-from tools.audit.rules.parts import require, require_equal
 from tools.audit.rules.pattern import ObjectWithChanges, ObjectWithMembers, format_value
 from tools.audit.rules.rule import AuditRule
+from tools.audit.rules.shared_checks import require, require_equal
 
 #: Pattern of a verifier's request: its parameters, and why it was refused or its calculation failed.
 _GAT_REQUEST_PATTERN: Final = {"parameters": "$parameters", "trouble": "$trouble"}

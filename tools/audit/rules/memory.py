@@ -7,13 +7,13 @@ from egm.integrity import entries, journal_entries
 from egm.people import Permission
 from meters.journal import JOURNAL_FORMAT
 from meters.keys import format_fingerprint
-from tools.audit.rules.parts import (
+from tools.audit.rules.pattern import ObjectWithMembers
+from tools.audit.rules.rule import AuditRule
+from tools.audit.rules.shared_checks import (
     check_signed_in_to_menu,
     require,
     require_equal,
 )
-from tools.audit.rules.pattern import ObjectWithMembers
-from tools.audit.rules.rule import AuditRule
 
 RULES: Final = (
     AuditRule(
@@ -67,8 +67,8 @@ RULES: Final = (
     AuditRule(entry_declaration=entries.CLOCK_CHANGED),
     AuditRule(
         entry_declaration=entries.CLOCK_DOUBTED,
-        record={"why": "$reason", "good": "$is_good"},
-        stored_after={"clock": {"why": "$reason", "good": "$is_good"}},
+        record={"why": "$reason", "good": "$last_good_time"},
+        stored_after={"clock": {"why": "$reason", "good": "$last_good_time"}},
     ),
     AuditRule(
         entry_declaration=entries.CLOCK_TRUSTED,

@@ -16,14 +16,6 @@ from tools.audit.rules.disputed_amounts import (
     check_disputed_coins,
     check_unredeemable_ticket_in_box,
 )
-from tools.audit.rules.parts import (
-    ABSENT_VALUE,
-    CASHABLE_ACCOUNT,
-    check_ticket_ledger_grows,
-    require,
-    require_new_id,
-    require_stored_value,
-)
 from tools.audit.rules.pattern import (
     CheckContext,
     ObjectWithChanges,
@@ -34,6 +26,14 @@ from tools.audit.rules.pattern import (
     format_value,
 )
 from tools.audit.rules.rule import AuditRule, ExpectedTransfer
+from tools.audit.rules.shared_checks import (
+    ABSENT_VALUE,
+    CASHABLE_ACCOUNT,
+    check_ticket_ledger_grows,
+    require,
+    require_new_id,
+    require_stored_value,
+)
 
 #: Seconds an acceptor may take to record a stack order: it first queries its escrow again.
 _STACK_ORDER_DELAY_SECONDS_MAX: Final = 10
@@ -46,7 +46,7 @@ def _build_stacking_pattern(phase: str, ticket_pattern: str) -> dict[str, Any]:
     """
     return {
         "id": "$paper",
-        "amount_cents": "$held_cents",
+        "amount_cents": "$reserved_cents",
         "ticket": ticket_pattern,
         "phase": phase,
         "mark": "$mark:count",
@@ -126,7 +126,7 @@ def _derive_restricted_terms(context: CheckContext) -> Any:
         _check_deleted_terms(context, old_date)
         return None
     if (
-        not context["held_source"].endswith(":restricted")
+        not context["reserved_source"].endswith(":restricted")
         or not old_date
         or "" < new_terms.expiry_date <= old_date
     ):
@@ -155,17 +155,17 @@ def _check_host_value(context: CheckContext) -> None:
     ticket_record = context.stored_record_before(HostTicketRecord, "host_ticket")
     if ticket_record is None or ticket_record.id != context["id"]:
         return
-    host_value = (
+    host_values = (
         ticket_record.amount_cents,
         ticket_record.credit_kind,
         ticket_record.masked_number,
         str(RedemptionStatus.PENDING),
     )
     recorded_values = context["cents"], context["credit"], context["number"], str(ticket_record.status)
-    if host_value != recorded_values:
+    if host_values != recorded_values:
         raise PatternMismatch(
             "the ticket's amount, kind of credit, number and status do not match what the host stated: "
-            f"expected {format_value(host_value)}, found {format_value(recorded_values)}"
+            f"expected {format_value(host_values)}, found {format_value(recorded_values)}"
         )
 
 
@@ -218,7 +218,7 @@ _BILL_AND_TICKET_RULES: Final = (
         id="{paper}.in",
         ref="$paper",
         stored_before={"paper": _build_stacking_pattern("ordered", "")},
-        record={"amount_cents": "$held_cents"},
+        record={"amount_cents": "$reserved_cents"},
         stored_after={"paper": _build_stacking_pattern("vended", "")},
     ),
     AuditRule(
@@ -226,7 +226,7 @@ _BILL_AND_TICKET_RULES: Final = (
         id="{paper}.void",
         ref="$paper",
         stored_before={"paper": _build_stacking_pattern("ordered", "")},
-        record={"amount_cents": "$held_cents", "why": "$reason", "disputed?": "$disputed_amount"},
+        record={"amount_cents": "$reserved_cents", "why": "$reason", "disputed?": "$disputed_amount"},
         stored_after={"paper": None},
         extra_checks=(check_disputed_bill_or_ticket,),
     ),
@@ -251,7 +251,7 @@ _BILL_AND_TICKET_RULES: Final = (
         id="{paper}.in",
         ref="$paper",
         stored_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
-        record={"amount_cents": "$held_cents", "number": "$number"},
+        record={"amount_cents": "$reserved_cents", "number": "$number"},
         stored_after={"paper": _build_stacking_pattern("vended", "$number")},
         extra_checks=(
             _require_host_status(RedemptionStatus.REDEEMED),
@@ -264,7 +264,7 @@ _BILL_AND_TICKET_RULES: Final = (
         id="{paper}.void",
         ref="$paper",
         stored_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
-        record={"amount_cents": "$held_cents", "number": "$number", "disputed": "$disputed_amount"},
+        record={"amount_cents": "$reserved_cents", "number": "$number", "disputed": "$disputed_amount"},
         stored_after={"paper": _build_stacking_pattern("vended", "$number")},
         extra_checks=(check_unredeemable_ticket_in_box,),
     ),
@@ -274,7 +274,7 @@ _BILL_AND_TICKET_RULES: Final = (
         ref="$paper",
         stored_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
         record={
-            "amount_cents": "$held_cents",
+            "amount_cents": "$reserved_cents",
             "number": "$number",
             "why": "$reason",
             "disputed?": "$disputed_amount",

@@ -17,14 +17,6 @@ from egm.kernel.states import (
 from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.staff import entries as staff_entries
-from tools.audit.rules.parts import (
-    ABSENT_VALUE,
-    check_position_is_one,
-    check_signed_in_to_menu,
-    require,
-    require_equal,
-    require_stored_value,
-)
 from tools.audit.rules.pattern import (
     AlternativePatterns,
     CheckContext,
@@ -34,6 +26,14 @@ from tools.audit.rules.pattern import (
     format_value,
 )
 from tools.audit.rules.rule import AuditRule, Check
+from tools.audit.rules.shared_checks import (
+    ABSENT_VALUE,
+    check_position_is_one,
+    check_signed_in_to_menu,
+    require,
+    require_equal,
+    require_stored_value,
+)
 from tools.audit.rules.states import is_from_earlier_version
 
 

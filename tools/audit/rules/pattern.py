@@ -375,13 +375,13 @@ class Template:
             return None
         regex = ""
         for index, part in enumerate(self.parts):
-            name, _, number = part.partition(":")
+            name, _, number_mark = part.partition(":")
             if index % 2 == 0:
                 regex += re.escape(part)
             elif name in context.bound_values:
                 regex += re.escape(str(context.bound_values[name]))
             else:
-                regex += f"(?P<{name}>{r'[0-9]+' if number else r'[^/]+'})"
+                regex += f"(?P<{name}>{r'[0-9]+' if number_mark else r'[^/]+'})"
         match = re.fullmatch(regex, value)
         if match is None:
             return None

@@ -6,7 +6,6 @@ from egm.kernel.events import State
 from egm.kernel.states import STATES_FOR_CASH_OUT, single_state
 from egm.play import entries
 from egm.play.player_protection import PAUSING_REMINDER_KINDS
-from tools.audit.rules.parts import require
 from tools.audit.rules.pattern import (
     CheckContext,
     DerivedValue,
@@ -15,6 +14,7 @@ from tools.audit.rules.pattern import (
     format_value,
 )
 from tools.audit.rules.rule import AuditRule
+from tools.audit.rules.shared_checks import require
 
 
 def _compute_spent_cents(context: CheckContext) -> int:

@@ -66,10 +66,12 @@ def check_residual_prize(context: CheckContext) -> None:
     else:
         is_prize_valid = prize_cents <= (context.facts.smallest_stake_cents or prize_cents)
     if not is_prize_valid or prize_cents <= context.record["amount_cents"]:
-        price_cents = context.facts.smallest_stake_cents if terms is None else terms.smallest_useful_cents
+        smallest_stake_cents = (
+            context.facts.smallest_stake_cents if terms is None else terms.smallest_useful_cents
+        )
         raise PatternMismatch(
-            f"record.prize_cents: expected {price_cents}, the price of a game, and more than record.amount_cents, "
-            f"{context.record['amount_cents']}; found {prize_cents}"
+            f"record.prize_cents: expected {smallest_stake_cents}, the smallest stake here, and more than "
+            f"record.amount_cents, {context.record['amount_cents']}; found {prize_cents}"
         )
 
 
@@ -93,7 +95,7 @@ def check_game_is_offered(context: CheckContext) -> None:
     Since the power-up, the machine must also not have returned bets because the game's definition had changed.
     """
     if (
-        _is_selected_game_disabled_by_host(context)
+        _is_recorded_game_disabled_by_host(context)
         or (context["digest"], context["denomination"]) in context.facts.changed_table_games
     ):
         raise PatternMismatch(
@@ -102,8 +104,8 @@ def check_game_is_offered(context: CheckContext) -> None:
         )
 
 
-def _is_selected_game_disabled_by_host(context: CheckContext) -> bool:
-    """Return whether a host has disabled the game that the checked entry names."""
+def _is_recorded_game_disabled_by_host(context: CheckContext) -> bool:
+    """Return whether a host has disabled the game that the checked entry records."""
     return is_game_disabled_by_host(context["game"], context.ledger.state)
 
 
@@ -127,7 +129,7 @@ def check_bet_return_reason(context: CheckContext) -> None:
     else:
         is_reason_shown = (
             state is not State.IDLE
-            or _is_selected_game_disabled_by_host(context)
+            or _is_recorded_game_disabled_by_host(context)
             or _is_play_paused(context)
             or _is_game_disabled_by_staff(context)
         )

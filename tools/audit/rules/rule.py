@@ -34,7 +34,12 @@ from tools.audit.rules.pattern import (
     format_storage_key,
     format_value,
 )
-from tools.audit.rules.states import can_be_in_states, derive_machine_state, is_from_earlier_version, was_idle
+from tools.audit.rules.states import (
+    can_be_in_states,
+    derive_machine_state,
+    is_from_earlier_version,
+    was_idle_within,
+)
 
 #: Checks what patterns cannot express. Raises :class:`PatternMismatch`.
 Check: TypeAlias = Callable[[CheckContext], None]
@@ -103,7 +108,7 @@ class AuditRule:
     """The required transfers in order, or a pattern that derives them as (source, target, cents).
 
     If the entry ends a reservation, the first transfer of that reservation is bound to the names
-    ``held_source``, ``held_target`` and ``held_cents``.
+    ``reserved_source``, ``reserved_target`` and ``reserved_cents``.
     """
     dims: Mapping[str, Pattern] = field(default_factory=dict)
     """The patterns of the dimensions for all transfers of the entry, such as game and denomination, by name."""
@@ -203,7 +208,7 @@ class AuditRule:
         # Earlier versions wrote a late order in any state.
         may_be_late = is_from_earlier_version(context.ledger) or state in self.late_order_machine_states
         late_seconds = self.late_order_seconds if may_be_late else 0
-        if not (late_seconds and was_idle(context.entry, context.facts, late_seconds)):
+        if not (late_seconds and was_idle_within(context.entry, context.facts, late_seconds)):
             raise PatternMismatch(
                 f"the entry is not allowed while the machine is {state}, according to its memory"
             )
@@ -211,10 +216,10 @@ class AuditRule:
     def _check_reservation(self, context: CheckContext) -> None:
         """Check that the checked entry ends an open reservation of a permitted kind.
 
-        The reservation's first transfer is bound to the names ``held_source``, ``held_target`` and
-        ``held_cents``.
+        The reservation's first transfer is bound to the names ``reserved_source``, ``reserved_target`` and
+        ``reserved_cents``.
         """
-        reservation = context.ledger.pending.get(context.entry.transaction.ref or "")
+        reservation = context.ledger.pending_reservations.get(context.entry.transaction.ref or "")
         if reservation is None:
             raise PatternMismatch(
                 f"ref: no reservation {format_value(context.entry.transaction.ref)} is open"
@@ -228,9 +233,9 @@ class AuditRule:
         context.reservation = reservation
         first_transfer = reservation.transfers[0]
         context.bound_values.update(
-            held_source=first_transfer.source,
-            held_target=first_transfer.target,
-            held_cents=first_transfer.amount_cents,
+            reserved_source=first_transfer.source,
+            reserved_target=first_transfer.target,
+            reserved_cents=first_transfer.amount_cents,
         )
 
     def _match_memory(self, context: CheckContext) -> list[tuple[str, Matcher]]:

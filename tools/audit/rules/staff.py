@@ -10,9 +10,9 @@ from egm.staff import entries
 from egm.staff.entries import STAFF_ADDED, STAFF_PIN_CHANGED
 from egm.staff.keys import StaffKey, format_wrong_pins_key
 from tools.audit.rules.facts import is_first_enrolment_author
-from tools.audit.rules.parts import check_signed_in_to_menu, require, require_equal
 from tools.audit.rules.pattern import CheckContext, ObjectWithMembers, PatternMismatch, format_value
 from tools.audit.rules.rule import AuditRule, Check
+from tools.audit.rules.shared_checks import check_signed_in_to_menu, require, require_equal
 
 
 def _check_next_change(context: CheckContext) -> None:
@@ -20,16 +20,20 @@ def _check_next_change(context: CheckContext) -> None:
 
     Its change number must follow the previous one, and the change must fit the list before it.
     """
-    facts, staff_before, number = context.facts, context.stored_value_before("staff"), context["number"]
+    facts, staff_before, change_number = (
+        context.facts,
+        context.stored_value_before("staff"),
+        context["number"],
+    )
     digest, person_id, role = context.bound_values.get("digest"), context["person_id"], context["role"]
     expected_number = int((staff_before["number"] if type(staff_before) is dict else staff_before) or 0) + 1
-    expected_id = f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}"
+    expected_id = f"staff-{change_number}" if digest is None else f"staff-{change_number}-{digest[:16]}"
     for name, recorded, expected in (
-        ("record.number", number, expected_number),
+        ("record.number", change_number, expected_number),
         (
             "state.staff",
             context.stored_value_after("staff"),
-            number if digest is None else {"number": number, "digest": digest},
+            change_number if digest is None else {"number": change_number, "digest": digest},
         ),
         ("id", context.entry.id, expected_id),
     ):

@@ -77,11 +77,11 @@ class _MachineFromMemory:
 
 def derive_machine_state(ledger: Ledger, position_number: int, facts: Facts) -> State:
     """Return the state of the machine at a position, derived from its stored values in ``ledger``."""
-    key = position_number, PlayKey.GAME in ledger.state
-    state = facts.cached_machine_states.get(key)
+    cache_key = position_number, PlayKey.GAME in ledger.state
+    state = facts.cached_machine_states.get(cache_key)
     if state is None:
         machine: Any = _MachineFromMemory(ledger, position_number)
-        state = facts.cached_machine_states[key] = FEATURES.state_table.derive_state(machine)
+        state = facts.cached_machine_states[cache_key] = FEATURES.state_table.derive_state(machine)
     return state
 
 
@@ -99,10 +99,10 @@ def is_from_earlier_version(ledger: Ledger) -> bool:
     return PlayKey.RESIDUAL_CREDIT_TERMS not in ledger.state
 
 
-def was_idle(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
+def was_idle_within(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
     """Return whether the entry's position was last idle at most the given number of seconds from the entry's time."""
-    idle_at = facts.last_idle_times.get(read_position(entry))
-    return idle_at is not None and abs(entry.time_utc - idle_at) <= timedelta(seconds=seconds)
+    last_idle_time = facts.last_idle_times.get(read_position(entry))
+    return last_idle_time is not None and abs(entry.time_utc - last_idle_time) <= timedelta(seconds=seconds)
 
 
 def can_be_in_states(state: State, states: frozenset[State]) -> bool:

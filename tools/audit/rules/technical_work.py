@@ -8,13 +8,6 @@ from egm.integrity.software import compare_digests
 from egm.kernel.states import STATES_WITH_STAFF_AT_WORK
 from egm.people import Permission
 from egm.staff import entries as staff_entries
-from tools.audit.rules.parts import (
-    check_position_is_one,
-    check_signed_in_to_menu,
-    require,
-    require_equal,
-    require_new_id,
-)
 from tools.audit.rules.pattern import (
     AlternativePatterns,
     CheckContext,
@@ -25,6 +18,13 @@ from tools.audit.rules.pattern import (
     is_json_equal,
 )
 from tools.audit.rules.rule import AuditRule
+from tools.audit.rules.shared_checks import (
+    check_position_is_one,
+    check_signed_in_to_menu,
+    require,
+    require_equal,
+    require_new_id,
+)
 
 #: Check that the printed ticket is a test ticket.
 _CHECK_TEST_TICKET: Final = require(
@@ -76,7 +76,7 @@ def _is_only_recorded_option_change(context: CheckContext) -> bool:
     if option == "denomination":
         chosen_cents = options_after["denominations_cents"].get(game)
         cents = int(record["denomination_cents"])
-        # without an entry, all installed denominations were offered
+        # if the options before name no denominations of the game, all installed ones were offered
         cents_before = options_before["denominations_cents"].get(game)
         expected = (
             chosen_cents
@@ -90,8 +90,10 @@ def _is_only_recorded_option_change(context: CheckContext) -> bool:
             and chosen_cents == expected
             and is_json_equal(options_after, {**options_before, "denominations_cents": denominations_after})
         )
-    name = f"{option}_cents"
-    return name in record and is_json_equal(options_after, {**options_before, name: record[name]})
+    option_field = f"{option}_cents"
+    return option_field in record and is_json_equal(
+        options_after, {**options_before, option_field: record[option_field]}
+    )
 
 
 RULES: Final = (

@@ -12,9 +12,13 @@ from egm.play.definitions import build_stored_game
 from egm.play.keys import PlayKey
 from paytables import PaytableError
 from paytables.contract import TimeCharge
-from tools.audit.rules.parts import derive_debit_transfers, derive_session_counts, require_stored_value
 from tools.audit.rules.pattern import CheckContext, DerivedValue, PatternMismatch
 from tools.audit.rules.rule import AuditRule
+from tools.audit.rules.shared_checks import (
+    derive_debit_transfers,
+    derive_session_counts,
+    require_stored_value,
+)
 
 
 def _check_charge(context: CheckContext) -> None:

@@ -1,4 +1,4 @@
-"""The audit rules for tournaments: who may install rules, sell entries and enter the machine, and how points move.
+"""The audit rules for tournaments: who may install rules, sell entries and assign the machine, and how points move.
 
 What the tournament rules and the games' draws require is checked elsewhere (:mod:`tools.audit.tournaments`).
 """
@@ -10,14 +10,14 @@ from egm.kernel.events import State
 from egm.kernel.states import STATES_AFTER_SELF_TEST, STATES_FOR_RULINGS, STATES_SHOWING_OUTCOME, single_state
 from egm.people import Permission
 from egm.play.records.tournament_round import name_points_account, name_won_points_account
-from tools.audit.rules.parts import (
+from tools.audit.rules.pattern import CheckContext, DerivedValue
+from tools.audit.rules.rule import AuditRule
+from tools.audit.rules.shared_checks import (
     check_signed_in_if_menu_open,
     check_signed_in_to_menu,
     require,
     require_new_id,
 )
-from tools.audit.rules.pattern import CheckContext, DerivedValue
-from tools.audit.rules.rule import AuditRule
 
 #: The state in which staff use the service menu.
 _SERVICE_MENU_STATES: Final = single_state(State.SERVICE_MENU)
@@ -29,8 +29,8 @@ _IN_TOURNAMENT_PATTERN: Final = {"tournament": {"digest": _RULES_DIGEST_PATTERN,
 _INSTALLED_RULES_PATTERN: Final = {"tournament_rules": {"digest": _RULES_DIGEST_PATTERN, "text": "$:text"}}
 #: Pattern of a memory with an open game of a tournament.
 _OPEN_GAME_PATTERN: Final = {"purse_game": {"play_id": "$play"}}
-#: Pattern of the fields that name an entry to a tournament.
-_ENTRY_FIELDS_PATTERN: Final = {
+#: Pattern of the fields that identify a tournament entry.
+_TOURNAMENT_ENTRY_FIELDS_PATTERN: Final = {
     "digest": _RULES_DIGEST_PATTERN,
     "entry": "$entry:positive",
     "participant": "$participant:text",
@@ -201,7 +201,7 @@ RULES: Final = (
         entry_declaration=entries.ROUND_STARTED,
         allowed_machine_states=_SERVICE_MENU_STATES,
         stored_before=_IN_TOURNAMENT_PATTERN,
-        record={**_ENTRY_FIELDS_PATTERN, "round": "$round:positive", "points": "$points:positive"},
+        record={**_TOURNAMENT_ENTRY_FIELDS_PATTERN, "round": "$round:positive", "points": "$points:positive"},
         stored_after={"purse": "$:object", "selection": "$:object"},
         expected_transfers=DerivedValue(
             lambda context: [("tournament:entry", name_points_account(context.position), context["points"])]
@@ -216,7 +216,7 @@ RULES: Final = (
         entry_declaration=entries.ROUND_ENDED,
         allowed_machine_states=STATES_AFTER_SELF_TEST,
         stored_before=_IN_TOURNAMENT_PATTERN,
-        record=_ENTRY_FIELDS_PATTERN,
+        record=_TOURNAMENT_ENTRY_FIELDS_PATTERN,
         stored_after={"purse": "$:object"},
         expected_transfers=DerivedValue(_derive_point_removal),
         extra_checks=(_CHECK_BETWEEN_GAMES,),

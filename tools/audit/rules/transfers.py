@@ -15,15 +15,6 @@ from egm.money import entries as money_entries
 from egm.money.records.host import TransferRecord
 from egm.record_codec import to_json
 from egm.tickets.audit import LedgerAnchor
-from tools.audit.rules.parts import (
-    ABSENT_VALUE,
-    check_ticket_ledger_grows,
-    require,
-    require_equal,
-    require_new_id,
-    require_stored_value,
-    sum_credit_cents,
-)
 from tools.audit.rules.pattern import (
     CheckContext,
     DerivedValue,
@@ -33,6 +24,15 @@ from tools.audit.rules.pattern import (
     format_value,
 )
 from tools.audit.rules.rule import AuditRule, ExpectedTransfer
+from tools.audit.rules.shared_checks import (
+    ABSENT_VALUE,
+    check_ticket_ledger_grows,
+    require,
+    require_equal,
+    require_new_id,
+    require_stored_value,
+    sum_credit_cents,
+)
 
 #: The size of the history of transfers that the host may read back (egm.host.transfers).
 _TRANSFER_HISTORY_SIZE: Final = 35

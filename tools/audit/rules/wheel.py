@@ -5,9 +5,9 @@ from typing import Any, Final
 from egm.devices.wheel.codec import WHEEL_NUMBERS
 from egm.play.records.wheel import WheelSpin
 from egm.seats import entries
-from tools.audit.rules.parts import require
 from tools.audit.rules.pattern import CheckContext, ObjectWithChanges, format_value
 from tools.audit.rules.rule import AuditRule
+from tools.audit.rules.shared_checks import require
 
 #: Pattern of the round and the spin that a record names.
 _SPIN_PATTERN: Final[dict[str, Any]] = {"round_id": "$round", "spin": "$spin"}

@@ -7,9 +7,9 @@ from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.staff import entries
 from egm.staff.events import INCIDENT_NOTIFICATION_MEANS
-from tools.audit.rules.parts import check_signed_in_to_menu, read_nonzero_meters
 from tools.audit.rules.pattern import CheckContext, DerivedValue, PatternMismatch, format_value
 from tools.audit.rules.rule import AuditRule
+from tools.audit.rules.shared_checks import check_signed_in_to_menu, read_nonzero_meters
 
 
 def _check_management_decision(context: CheckContext) -> None:

@@ -281,17 +281,17 @@ def _audit_export(file: Path, auditor: Auditor, point_file: Path | None, jobs: i
     with open_regular_file(file) as source:
         reader = export.ExportReader(source, str(file))
         header, (last_sequence, _) = reader.header, auditor.last_entry_checked
-        if header.previous_sequence > last_sequence:
+        if header.after_sequence > last_sequence:
             reason = (
-                f"this export begins after entry {header.previous_sequence}, but only entries up to {last_sequence} "
+                f"this export begins after entry {header.after_sequence}, but only entries up to {last_sequence} "
                 "have been verified. Verify the earlier export first with --point FILE, then this one with the same "
                 "FILE"
             )
             raise JournalDamaged(str(file), reason)
-        bodies = itertools.islice(reader.iter_bodies(), last_sequence - header.previous_sequence, None)
+        bodies = itertools.islice(reader.iter_bodies(), last_sequence - header.after_sequence, None)
         report = auditor.audit_entries(bodies, expected_head=(header.sequence, header.head_hash), jobs=jobs)
-    if reader.footer_fault:
-        report.add_finding(AuditFinding(0, "", reader.footer_fault))
+    if reader.footer_error:
+        report.add_finding(AuditFinding(0, "", reader.footer_error))
     if auditor.public_key != header.public_key:
         report.add_finding(
             AuditFinding(0, "", "the key that signed the file is not the one the journal begins with")
@@ -370,7 +370,7 @@ def _print_report(copy_name: str, report: AuditReport) -> None:
         f" {format_count(report.checkpoint_count, 'signed checkpoint')}; games: {report.game_count} replayed,"
         f" {report.void_game_count} void, {report.open_game_count} open;"
         f" {format_count(report.level_count, 'progressive level')} derived;"
-        f" {format_count(report.matching_heads, 'journal head')} given with --witness matched;"
+        f" {format_count(report.matching_head_count, 'journal head')} given with --witness matched;"
         f" {report.duration_seconds:.2f} s ({rate:,.0f} games/s)"
     )
     for finding in report.findings:

@@ -139,23 +139,23 @@ def _restore(
     has_journal = JournalLocation(DiskStorage(), folder.root, second_folder).has_journal
     if has_journal:
         _require_journal_with_backup_entry(folder, backup, second_folder)
-    roster_of_backup = _read_roster(folder, backup)
-    roster = load_roster(folder.root, second_folder) if has_journal else roster_of_backup
+    backup_roster = _read_roster(folder, backup)
+    roster = load_roster(folder.root, second_folder) if has_journal else backup_roster
     signers = [authenticate_for(roster, number, Permission.CONFIGURE) for number in staff_numbers]
-    lines_done = [_restore_staff(folder, second_folder, roster_of_backup, has_journal=has_journal)]
+    report_lines = [_restore_staff(folder, second_folder, backup_roster, has_journal=has_journal)]
     for name in LINK_FILE_KEYS:
         if name in backup.files and cabinet.progressive_link is not None:
             path: Path = getattr(cabinet.progressive_link, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_private_file(path, backup.files[name])
-            lines_done.append(f"{name} of the progressive link: {path}")
+            report_lines.append(f"{name} of the progressive link: {path}")
     signed_time = SystemClock().now().isoformat(timespec="seconds")
     signer_numbers = tuple(person.id for person in signers)
     CabinetFileSignature(
         compute_cabinet_file_digest(cabinet_text), signer_numbers, reason, signed_time
     ).write(folder.root / SIGNATURE_FILE_NAME)
     replace_private_file(cabinet_file, cabinet_text)
-    return [*lines_done, f"{cabinet_file}: restored, signed by {' and '.join(signer_numbers)}"]
+    return [*report_lines, f"{cabinet_file}: restored, signed by {' and '.join(signer_numbers)}"]
 
 
 def _read_roster(folder: StateFolder, backup: Backup) -> Roster:

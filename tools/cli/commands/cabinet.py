@@ -108,7 +108,10 @@ def check(file: Path, state_folder: Path | None, *, quick: bool, output_format: 
         Column("line", is_right_aligned=True),
         "key",
         Column(
-            "effect", "stops", format_value=lambda stops: _EFFECT_TEXTS[stops], choose_style=_choose_style
+            "effect",
+            "stops",
+            format_value=lambda stops: _EFFECT_TEXT_BY_STOPS_MACHINE[stops],
+            choose_style=_choose_style,
         ),
         Column("what is wrong", "what"),
         Column("did you mean", "meant"),
@@ -136,7 +139,7 @@ class _RemarkFinder:
 
     played_definitions: Mapping[str, Any]
     """The digests of the game definitions that the machine has played, by storage key; empty without a memory."""
-    limit_cents: int | None
+    bet_max_cents: int | None
     """The jurisdiction's bet limit; None if its profile has none or does not exist."""
 
     @classmethod
@@ -145,10 +148,10 @@ class _RemarkFinder:
         definitions: Mapping[str, Any] = {}
         with suppress(JournalError), open_view(state_folder) as view:
             definitions = view.states(PlayKey.GAME_DEFINITION)
-        limit_cents = None
+        bet_max_cents = None
         with suppress(OperatorError):
-            limit_cents = load_profile(cabinet.machine.profile).play.bet_max_cents
-        return cls(definitions, limit_cents)
+            bet_max_cents = load_profile(cabinet.machine.profile).play.bet_max_cents
+        return cls(definitions, bet_max_cents)
 
     def iter_game_remarks(self, key: str, game_table: GameTable, game: Game) -> Iterator[ConfigMistake]:
         """Yield the remarks on one game of the cabinet file.
@@ -175,10 +178,10 @@ class _RemarkFinder:
 
     def _iter_reduced_limits(self, key: str, game_table: GameTable, game: Game) -> Iterator[ConfigMistake]:
         """Yield a remark for each denomination at which the jurisdiction's bet limit reduces a table's own limits."""
-        if self.limit_cents is None:
+        if self.bet_max_cents is None:
             return
         for cents in game_table.denominations_cents or game.denominations_cents:
-            bet_max_by_spot = game.rules.find_highest_bet(self.limit_cents // cents)
+            bet_max_by_spot = game.rules.find_highest_bet(self.bet_max_cents // cents)
             reductions = [
                 f"{format_count(bet_max_by_spot[spot.id], 'credit')} on {spot.id} "
                 f"(the game's definition: {spot.bet_max:,})"
@@ -188,7 +191,7 @@ class _RemarkFinder:
             if reductions:
                 remark = (
                     f"at a denomination of {cents:,} minor units, the highest bet is {', '.join(reductions)}, "
-                    f"because one round may cost at most {self.limit_cents:,} minor units"
+                    f"because one round may cost at most {self.bet_max_cents:,} minor units"
                 )
                 yield ConfigMistake(key, remark, consequence=Consequence.WARNING_ONLY)
 
@@ -202,7 +205,7 @@ def _parse_toml(text: str) -> dict[str, Any]:
 
 
 #: The effect of a mistake, by whether it stops the machine; None: it is only a remark.
-_EFFECT_TEXTS: Final = {True: "wrong", False: "left out", None: "remark"}
+_EFFECT_TEXT_BY_STOPS_MACHINE: Final = {True: "wrong", False: "left out", None: "remark"}
 
 
 def _choose_style(stops_machine: object) -> Style:

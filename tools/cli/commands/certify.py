@@ -68,6 +68,7 @@ _STYLE_BY_STATUS = {
 )
 @click.option(
     "--games-played",
+    "games_per_bet",
     default=20_000,
     show_default=True,
     type=WholeNumber(min=2),
@@ -111,7 +112,7 @@ def command(
     jurisdiction: str | None,
     output_folder: Path | None,
     key: Path | None,
-    games_played: int,
+    games_per_bet: int,
     folders: tuple[Path, ...],
     signer: str | None,
     approved_game: str | None,
@@ -146,7 +147,7 @@ def command(
     signing_key = None if output_folder is None else _load_signing_key(key, output_folder)
     if with_submission and output_folder is not None and signing_key is not None:
         _require_submittable_source(output_folder, signing_key)
-    checked_games = [_check_game(name, profile, games_played) for name in games]
+    checked_games = [_check_game(name, profile, games_per_bet) for name in games]
     if output_folder is not None and signing_key is not None:
         for case, findings in checked_games:
             _write_game_bundle(case, findings, output_folder, signing_key)
@@ -159,7 +160,7 @@ def command(
     show(
         output_format,
         *(_build_table(case, findings) for case, findings in checked_games),
-        document=[_build_verdict_data(case, findings) for case, findings in checked_games],
+        document=[_build_findings_data(case, findings) for case, findings in checked_games],
         text_after=conclusions,
     )
     if failed_games := [case.game.id for case, findings in checked_games if not _is_certified(findings)]:
@@ -185,7 +186,7 @@ def _load_signing_key(key_option: Path | None, folder: Path) -> Ed25519PrivateKe
         raise click.ClickException(str(error)) from None
 
 
-def _check_game(name: str, profile: Profile, games_played: int) -> tuple[CertificationCase, list[Finding]]:
+def _check_game(name: str, profile: Profile, games_per_bet: int) -> tuple[CertificationCase, list[Finding]]:
     """Check a game against every rule of a jurisdiction; return the certification case and the findings."""
     game = load_game_or_fail(name)
     with show_progress(f"certifying {game.id}"), start_laboratory_generator().step() as draw:
@@ -193,7 +194,9 @@ def _check_game(name: str, profile: Profile, games_played: int) -> tuple[Certifi
             verify = getattr(game.rules, "verify", None)  # proofs of figures that the definition contains
             if verify is not None:
                 verify()
-            case = CertificationCase(game, parse_path_or_id(name), analyse(game), profile, draw, games_played)
+            case = CertificationCase(
+                game, parse_path_or_id(name), analyse(game), profile, draw, games_per_bet
+            )
         except AnalysisError as error:
             raise click.ClickException(f"{game.id} cannot be certified: {error}") from None
         return case, check_every_rule(case)
@@ -211,7 +214,7 @@ def _format_conclusion(case: CertificationCase, findings: list[Finding]) -> str:
     return f"\n{case.game.id} {case.game.version} is certified for {case.profile.id}{noted_text}"
 
 
-def _build_verdict_data(case: CertificationCase, findings: list[Finding]) -> dict[str, object]:
+def _build_findings_data(case: CertificationCase, findings: list[Finding]) -> dict[str, object]:
     """Return the findings of a game's certification as JSON data, with the game's id and digest."""
     rows = [finding.to_json() for finding in findings]
     return {"game": case.game.id, "digest_sha256": case.game.digest, "findings": rows}
@@ -372,8 +375,8 @@ def _write_game_bundle(
     case: CertificationCase, findings: list[Finding], folder: Path, signing_key: Ed25519PrivateKey
 ) -> None:
     """Write the files of one game's certification to ``folder``, with a signed manifest."""
-    limits = case.profile.awards.odds_limits
-    sheet = build_sheet(case.game, case.analysis, limits)
+    odds_limits = case.profile.awards.odds_limits
+    sheet = build_sheet(case.game, case.analysis, odds_limits)
     report = json.dumps([finding.to_json() for finding in findings], indent=2, ensure_ascii=False)
     if case.game.source is None:
         raise click.ClickException(f"{case.game.id}: was not read from a file and cannot be certified")
@@ -381,8 +384,8 @@ def _write_game_bundle(
         f"{case.game.id}.toml": case.game.source.data,
         **{name: source.data for name, source in case.game.assets.items()},
         "par.json": json.dumps(sheet, indent=2, ensure_ascii=False).encode(),
-        "par.csv": to_csv(case.game, case.analysis, limits).encode(),
-        "par.html": to_html(case.game, case.analysis, limits).encode(),
+        "par.csv": to_csv(case.game, case.analysis, odds_limits).encode(),
+        "par.html": to_html(case.game, case.analysis, odds_limits).encode(),
         "findings.json": report.encode(),
     }
     manifest_details = {

@@ -63,7 +63,7 @@ _SECOND_FOLDER_OPTION = click.option(
 #: The states of tickets that may still be redeemed.
 _REDEEMABLE_STATES = (TicketState.RESERVED, TicketState.ISSUED, TicketState.PENDING, TicketState.EXPIRED)
 #: The meters `audit inspect` always shows: money in and out, stakes, wins, and the number of games.
-_MAIN_METERS = ("credits", "money_in", "money_out", "coin_in", "coin_out", "hand_paid", "games_played")
+_MAIN_METER_NAMES = ("credits", "money_in", "money_out", "coin_in", "coin_out", "hand_paid", "games_played")
 #: What may be decided about a claim: the word on the command line, and the recorded one.
 _RECORDED_DECISION_BY_WORD = {"carry": "carried", "paid": "paid", "ended": "ended"}
 
@@ -131,8 +131,8 @@ def inspect_(*, state_folder: Path | None, second_folder: Path | None, output_fo
 def _is_damaged(claim_inspection: ClaimInspection) -> bool:
     """Return whether the memory has any fault: a damaged copy, differing copies, or missing entries."""
     inspection = claim_inspection.journal_inspection
-    reason = inspection.first_reading.damage or inspection.second_reading.damage
-    return bool(reason) or not (inspection.copies_agree and inspection.is_complete)
+    damage = inspection.first_reading.damage or inspection.second_reading.damage
+    return bool(damage) or not (inspection.copies_agree and inspection.is_complete)
 
 
 def _describe_next_step(claim_inspection: ClaimInspection, folder: Path, second_folder: Path | None) -> str:
@@ -230,11 +230,11 @@ def _build_main_meter_table(claim_inspection: ClaimInspection, amount_formatter:
     differing_names = [
         name
         for name, values in inspection.differing_meters.items()
-        if None not in values and name not in _MAIN_METERS
+        if None not in values and name not in _MAIN_METER_NAMES
     ]
     names = [
         name
-        for name in (*_MAIN_METERS, *differing_names)
+        for name in (*_MAIN_METER_NAMES, *differing_names)
         if first_values.get(name) or second_values.get(name)
     ]
     rows = []
@@ -414,13 +414,13 @@ def clear_(
             return
         claim_inspection = inspect_claims(folder, FEATURES, second_folder=second_folder)
         if carry_others:
-            other_ids = (
+            other_claim_ids = (
                 proposal.id
                 for proposal in claim_inspection.proposals
                 if DECISION_CARRIED in proposal.possible_decisions
             )
             decisions = {
-                **{name: ClaimDecision(decision=DECISION_CARRIED) for name in other_ids},
+                **{claim_id: ClaimDecision(decision=DECISION_CARRIED) for claim_id in other_claim_ids},
                 **decisions,
             }
         roster, authentication_method = _prove_identities(

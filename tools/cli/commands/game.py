@@ -216,15 +216,15 @@ def new(file: Path, game_id: str | None, family_name: str, original: str | None)
         original = _SIMPLEST_GAME_BY_FAMILY.get(family_name) or next(games, None)
     if original is None:
         text = template.read_text(encoding="utf-8").replace("@ID@", new_id)
-        file_text = f"a template of a {family_name} game"
+        content_text = f"a template of a {family_name} game"
     else:
         text = _copy_definition(original, new_id)
-        file_text = f"a copy of {original}; change its title and help"
+        content_text = f"a copy of {original}; change its title and help"
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise click.ClickException(describe_file_error(file, error)) from None
-    echo(f"{file}: {file_text}; try: egm game check {file}")
+    echo(f"{file}: {content_text}; try: egm game check {file}")
 
 
 def _copy_definition(original: str, game_id: str) -> str:
@@ -423,21 +423,21 @@ def _tune_definition(
     *,
     strips: bool,
 ) -> tuple[dict[str, Any], list[KeyPath], list[str]]:
-    """Return the tuned definition, the paths that may have changed, and the bets that were tuned separately.
+    """Return the tuned definition, the key paths that may have changed, and the bets that were tuned separately.
 
-    Unless one ``bet`` is named, each bet with pays that change no other bet's return is tuned by these pays.
+    Unless a ``bet`` is named, each bet that has pays of its own, which change no other bet's return, is tuned by them.
     """
     paths = [parse_key(key_text) for key_text in pays] or list_pay_paths(definition)
-    pays_by_bet = find_pays_of_single_bets(definition, paths) if bet is None else {}
+    pay_paths_by_bet = find_pays_of_single_bets(definition, paths) if bet is None else {}
     if not strips:
         tuned_definition = dict(definition)
         # otherwise every bet is tuned by separate pays
-        if set(pays_by_bet) != set(compute_bet_returns(definition)):
+        if set(pay_paths_by_bet) != set(compute_bet_returns(definition)):
             tuned_definition = tune_pays(tuned_definition, target_return, paths, bet, _print_progress)
         return (
-            _tune_each_bet(tuned_definition, target_return, pays_by_bet, tune_pays),
+            _tune_each_bet(tuned_definition, target_return, pay_paths_by_bet, tune_pays),
             paths,
-            list(pays_by_bet),
+            list(pay_paths_by_bet),
         )
     tuned_definition = tune_strips(
         definition, target_return, stage=stage, hit_frequency=hit_frequency, print_progress=_print_progress
@@ -449,23 +449,23 @@ def _tune_definition(
     if abs(compute_rtp(tuned_definition, bet) - target_return) > REACHED_DISTANCE_MAX:
         tuned_definition = refine_pays(tuned_definition, target_return, paths, bet, _print_progress)
     return (
-        _tune_each_bet(tuned_definition, target_return, pays_by_bet, refine_pays),
+        _tune_each_bet(tuned_definition, target_return, pay_paths_by_bet, refine_pays),
         changed_paths + paths,
-        list(pays_by_bet),
+        list(pay_paths_by_bet),
     )
 
 
 def _tune_each_bet(
     definition: dict[str, Any],
     target_return: Fraction,
-    pays_by_bet: Mapping[str, Sequence[KeyPath]],
+    pay_paths_by_bet: Mapping[str, Sequence[KeyPath]],
     tune_pays: Callable[..., dict[str, Any]],
 ) -> dict[str, Any]:
-    """Tune each bet of ``pays_by_bet`` by its own pays until it is near the target; return the definition.
+    """Tune each bet of ``pay_paths_by_bet`` by its own pays until it is near the target; return the definition.
 
     ``tune_pays`` is the function that changes the pays.
     """
-    for bet, paths in pays_by_bet.items():
+    for bet, paths in pay_paths_by_bet.items():
         if abs(compute_rtp(definition, bet) - target_return) > REACHED_DISTANCE_MAX:
             _print_progress(f"bet {bet}:")
             definition = tune_pays(definition, target_return, paths, bet, _print_progress)
@@ -480,12 +480,12 @@ def _list_returns_to_compare(
     The key "" is the return of ``bet``, or for None the lowest return of any bet; it is left out if every bet was
     tuned by its own pays.
     """
-    returns_by_bet = compute_bet_returns(definition)
-    returns_of_tuned = {name: returns_by_bet[name] for name in bets}
+    return_by_bet = compute_bet_returns(definition)
+    tuned_return_by_bet = {name: return_by_bet[name] for name in bets}
     return (
-        returns_of_tuned
-        if len(returns_of_tuned) == len(returns_by_bet)
-        else {"": compute_rtp(definition, bet), **returns_of_tuned}
+        tuned_return_by_bet
+        if len(tuned_return_by_bet) == len(return_by_bet)
+        else {"": compute_rtp(definition, bet), **tuned_return_by_bet}
     )
 
 

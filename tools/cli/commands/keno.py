@@ -119,18 +119,23 @@ def command() -> None:
 @command.command()
 @click.argument("game")
 @click.argument("selections", nargs=-1, required=True)
-@click.option("--draws", default=1, show_default=True, help="Number of draws the ticket takes part in.")
+@click.option(
+    "--draws", "draw_count", default=1, show_default=True, help="Number of draws the ticket takes part in."
+)
 @click.option("--bonus", "bonuses", multiple=True, help="The id of a bonus to buy; repeat for more.")
 @click.option(
-    "--games", type=WholeNumber(min=2), help="Also play the ticket this many times, and print intervals."
+    "--games",
+    "game_count",
+    type=WholeNumber(min=2),
+    help="Also play the ticket this many times, and print intervals.",
 )
 @add_format_options
 def odds(
     game: str,
     selections: Sequence[str],
-    draws: int,
+    draw_count: int,
     bonuses: Sequence[str],
-    games: int | None,
+    game_count: int | None,
     *,
     output_format: OutputFormat,
 ) -> None:
@@ -145,7 +150,7 @@ def odds(
     try:
         _, rules = _load_keno_game(game)
         options = build_ticket_request(
-            selections, rules.definition.ticket_limits.stake_options, draws, bonuses
+            selections, rules.definition.ticket_limits.stake_options, draw_count, bonuses
         )
         wager = rules.build_wager(rules.build_ticket(options).cost_credits, **options)
         with show_progress(f"analysing a ticket of {game}"):
@@ -153,11 +158,13 @@ def odds(
     except PaytableError as error:
         raise click.ClickException(str(error)) from None
     figures, return_verdict = _build_figure_data(bet), None
-    if games is not None:
-        tally, return_verdict = _simulate_ticket(game, bet, games)
-        hit_frequency_low, hit_frequency_high = compute_win_interval(tally.hits, tally.games)
+    if game_count is not None:
+        tally, return_verdict = _simulate_ticket(game, bet, game_count)
+        hit_frequency_low, hit_frequency_high = compute_win_interval(
+            tally.winning_game_count, tally.game_count
+        )
         figures["played"] = {
-            "games": tally.games,
+            "games": tally.game_count,
             "return": return_verdict.rtp,
             "return_interval": [return_verdict.interval_low, return_verdict.interval_high],
             "hit_interval": [hit_frequency_low, hit_frequency_high],
@@ -173,7 +180,7 @@ def odds(
         amounts_and_counts = amounts_and_counts[:PRINTED_AMOUNTS_MAX]
     if return_verdict is not None:
         lines_after_table.append(
-            f"Played {return_verdict.games:,} times: returns {return_verdict.rtp:.4%} "
+            f"Played {return_verdict.game_count:,} times: returns {return_verdict.rtp:.4%} "
             f"(99.9 %: {return_verdict.interval_low:.4%} to {return_verdict.interval_high:.4%}); "
             f"wins in {hit_frequency_low:.4%} to {hit_frequency_high:.4%} of tickets."
         )
@@ -204,6 +211,7 @@ def odds(
 )
 @click.option(
     "--selections",
+    "selection_count",
     type=WholeNumber(min=1),
     default=1,
     show_default=True,
@@ -212,13 +220,13 @@ def odds(
 @click.option(
     "--json", "as_json", is_flag=True, help="Print as JSON what the slip and the machine must show."
 )
-def print_slip(game: str, language: str, selections: int, *, as_json: bool) -> None:
+def print_slip(game: str, language: str, selection_count: int, *, as_json: bool) -> None:
     """Print the selection slip of GAME: its required text, and boxes to mark for each selection."""
     try:
         _, rules = _load_keno_game(game)
     except PaytableError as error:
         raise click.ClickException(str(error)) from None
-    if selections > (selection_count_max := rules.definition.ticket_limits.selections_max):
+    if selection_count > (selection_count_max := rules.definition.ticket_limits.selections_max):
         raise click.BadParameter(
             f"a ticket of this game has at most {selection_count_max} selections", param_hint="--selections"
         )
@@ -230,6 +238,6 @@ def print_slip(game: str, language: str, selections: int, *, as_json: bool) -> N
         rules.definition,
         language,
         lambda credits_: texts.translate("meter.credits", count=texts.format_number(credits_)),
-        selections,
+        selection_count,
     )
     echo(page, nl=False)

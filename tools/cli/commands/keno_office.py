@@ -135,7 +135,9 @@ def open_(folder: Path, game: str, **terms: Json) -> None:
     with open_office_journal(folder) as journal:
         check_journal_is_empty_or_own(journal)
         office = KenoOffice.create(journal, load_game(source), read_local_time, source=str(source), **terms)
-        echo(f"{folder}: the Keno office of {office.opened.casino} is open for {office.opened.game_id}")
+        echo(
+            f"{folder}: the Keno office of {office.opening_record.casino} is open for {office.opening_record.game_id}"
+        )
 
 
 @command.command()
@@ -249,11 +251,11 @@ def draw(folder: Path, *, output_format: OutputFormat) -> None:
             "draw": result.number,
             "numbers": list(result.drawn_balls.balls),
             **factors,
-            "prizes": {str(number): credits_ for number, credits_ in result.prizes.items()},
+            "prizes": {str(number): credits_ for number, credits_ in result.prize_credits_by_ticket.items()},
         }
         rows = [
-            (ticket_number, credits_, credits_ * office.opened.unit_cents)
-            for ticket_number, credits_ in result.prizes.items()
+            (ticket_number, credits_, credits_ * office.opening_record.unit_cents)
+            for ticket_number, credits_ in result.prize_credits_by_ticket.items()
         ]
         balls_text = " ".join(f"{ball:02d}" for ball in result.drawn_balls.balls)
         heading = f"draw {result.number}: {balls_text}" + "".join(
@@ -339,7 +341,9 @@ def _parse_statement(text: str) -> tuple[str, Json]:
 
 def _format_money(office: KenoOffice, credits_: int, language: str = "en") -> str:
     """Return an amount of credits in the office's currency."""
-    return Texts(language).format_money(credits_ * office.opened.unit_cents, office.opened.currency)
+    return Texts(language).format_money(
+        credits_ * office.opening_record.unit_cents, office.opening_record.currency
+    )
 
 
 @command.command()

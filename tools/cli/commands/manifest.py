@@ -66,7 +66,11 @@ def make_key(file: Path) -> None:
     "--cabinet", type=_EXISTING_FILE_TYPE, help="A cabinet file whose custom games and profile are included."
 )
 @click.option(
-    "--levels", type=_EXISTING_FILE_TYPE, multiple=True, help="A controller's level file; repeat for more."
+    "--levels",
+    "level_files",
+    type=_EXISTING_FILE_TYPE,
+    multiple=True,
+    help="A controller's level file; repeat for more.",
 )
 @click.option(
     "--reason", default="", help="The reason for this release; recorded on the machines that install it."
@@ -87,7 +91,7 @@ def make(
     *,
     output_file: Path,
     cabinet: Path | None,
-    levels: tuple[Path, ...],
+    level_files: tuple[Path, ...],
     reason: str,
     libraries: bool,
     bytecode: bool,
@@ -95,7 +99,7 @@ def make(
     """Write to OUT a manifest: the SHA-256 of every file of the software installed here."""
     try:
         own_files = list_own_definition_files(load_cabinet(cabinet))
-        for path in levels:
+        for path in level_files:
             own_files += list_level_and_game_files(create_level_source(path))
         software_scope = SoftwareScope(
             cabinet_definitions=own_files, includes_libraries=libraries, includes_bytecode=bytecode

@@ -210,10 +210,10 @@ def describe_estimate(name: str, game: Game, reason: str) -> str:
         f"{game.id}, {format_count(cost_credits, 'credit')}", ESTIMATE_GAMES
     ) as report_progress:
         for tally in simulate(name, cost_credits, {}, ESTIMATE_GAMES, 1):
-            report_progress(tally.games)
+            report_progress(tally.game_count)
     estimate = estimate_return(tally, cost_credits)
     return (
-        f"no exact figures: {reason}. Simulated, not exact: {format_count(estimate.games, 'game')} "
+        f"no exact figures: {reason}. Simulated, not exact: {format_count(estimate.game_count, 'game')} "
         f"at {format_count(cost_credits, 'credit')} return {100 * estimate.rtp:.3f} %, "
         f"99.9 % interval {100 * estimate.interval_low:.3f} - {100 * estimate.interval_high:.3f} %"
     )

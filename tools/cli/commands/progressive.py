@@ -49,9 +49,9 @@ from tools.floor.progressive.certificates import (
     write_broker_configuration,
 )
 from tools.floor.progressive.controller import Controller
+from tools.floor.progressive.controller_metrics import ControllerMetrics
 from tools.floor.progressive.heartbeat import check_sign_name
 from tools.floor.progressive.mystery_secrets import MYSTERY_KEY_FILE_NAME, MysterySecrets, make_key, read_key
-from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.serve import ControllerService
 from tools.floor.progressive.signs import SignBook
 from tools.floor.progressive.store import Store, StoreBusyError, StoreLostError
@@ -253,10 +253,10 @@ def serve(
             if has_mystery_level or (folder / MYSTERY_KEY_FILE_NAME).exists()
             else None
         )
-        readings = Readings()
+        controller_metrics = ControllerMetrics()
         with ExitStack() as exit_stack:
             if metrics_port is not None:
-                exit_stack.enter_context(closing(_create_exporter(readings, metrics_port)))
+                exit_stack.enter_context(closing(_create_exporter(controller_metrics, metrics_port)))
             software_findings = (
                 None
                 if manifest is None
@@ -269,7 +269,7 @@ def serve(
                     link_table,
                     admitted_machines,
                     mystery_secrets,
-                    readings,
+                    controller_metrics,
                     software_findings,
                     stand_by=stand_by,
                 )
@@ -278,13 +278,13 @@ def serve(
         raise click.ClickException(str(error)) from error
 
 
-def _create_exporter(readings: Readings, port: int) -> MetricsExporter:
+def _create_exporter(controller_metrics: ControllerMetrics, port: int) -> MetricsExporter:
     """Return the exporter of the controller's metrics on this port.
 
     Raises OperatorError if the port is in use.
     """
     try:
-        return MetricsExporter(readings, port)
+        return MetricsExporter(controller_metrics, port)
     except OSError as error:
         reason = (
             f"{error.filename}: {error.strerror}; end the program that uses this port, or give another port "
@@ -299,7 +299,7 @@ async def _serve(
     link_table: ProgressiveLinkTable,
     admitted_machines: tuple[str, ...],
     mystery_secrets: MysterySecrets | None,
-    readings: Readings,
+    controller_metrics: ControllerMetrics,
     software_findings: VerificationFindings | None,
     *,
     stand_by: bool,
@@ -325,7 +325,7 @@ async def _serve(
                 controller.admit_machine(machine)
             signs = SignBook(level_store, SystemClock().now, time.monotonic_ns, print_with_time)
             service = ControllerService(
-                controller, link_table, echo, signs=signs, observe=readings.replace_figures
+                controller, link_table, echo, signs=signs, observe=controller_metrics.replace_metrics
             )
             await _run_until(service, stop_event)
         except StoreLostError as error:

@@ -200,7 +200,7 @@ def rule(
         authenticate_for(roster, number, Permission.RULE_ON_MONEY).id for number in (person, second_person)
     )
     with open_controller(store) as controller:
-        controller.rule_on_claim(claim, ruling, persons, reason)
+        controller.rule_on_held_message(claim, ruling, persons, reason)
     echo(f"{claim}: {ruling}")
 
 

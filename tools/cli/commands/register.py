@@ -177,7 +177,7 @@ def statement_(
 def collusion(*, state_folder: Path | None, export_file: Path | None, output_format: OutputFormat) -> None:
     """Print the money that moved between positions at poker, and the signs of collusion."""
     with open_journal_entries(state_folder, export_file) as entries:
-        flows = compute_pair_flows(iter_round_results(entries))
+        pair_flows = compute_pair_flows(iter_round_results(entries))
     columns = (
         Column("verdict", choose_style=_STYLE_BY_VERDICT.get),
         Column("gaming day", "day"),
@@ -191,14 +191,14 @@ def collusion(*, state_folder: Path | None, export_file: Path | None, output_for
         build_number_column("large folds back", "large_folds_back"),
         build_number_column("z"),
     )
-    lines = [flow.to_json() for flow in flows]
+    lines = [pair_flow.to_json() for pair_flow in pair_flows]
     empty_text = "no round was played between players"
     show(
         output_format,
         Table(columns, (line.values() for line in lines), empty_text=empty_text),
         document=lines,
     )
-    raise SystemExit(1 if any(flow.is_significant for flow in flows) else 0)
+    raise SystemExit(1 if any(pair_flow.is_significant for pair_flow in pair_flows) else 0)
 
 
 def _find_unit(meter: str, currency: str) -> str:
@@ -246,9 +246,9 @@ def _compare_records(
     altered, missing, or not committed to.
     """
     rows: list[dict[str, Any]] = []
-    identities_store = _open_register(folder, second_folder)
+    identity_register = _open_register(folder, second_folder)
     try:
-        for record in identities_store.iter_records():
+        for record in identity_register.iter_records():
             entry_number = entry_number_by_commitment.pop(record.commitment, None)
             state = (
                 "erased"
@@ -267,7 +267,7 @@ def _compare_records(
                 }
             )
     finally:
-        identities_store.close()
+        identity_register.close()
     missing_record = {"time_utc": "", "subject": "", "fields": None, "record": "missing"}
     return rows + [
         {"entry": entry_number, **missing_record}
@@ -288,12 +288,12 @@ def _compare_records(
 )
 def erase(*, state_folder: Path | None, second_folder: Path | None, first_kept_day: datetime) -> None:
     """Erase names and documents of persons whose retention time is over; the journal stays intact."""
-    identities_store = _open_register(state_folder or find_default_state_folder(), second_folder)
+    identity_register = _open_register(state_folder or find_default_state_folder(), second_folder)
     try:
-        count = identities_store.erase_before(first_kept_day.replace(tzinfo=UTC))
+        erased_count = identity_register.erase_before(first_kept_day.replace(tzinfo=UTC))
     finally:
-        identities_store.close()
-    echo(f"{count} erased")
+        identity_register.close()
+    echo(f"{erased_count} erased")
 
 
 def _open_register(folder: Path, second_folder: Path | None) -> IdentityRegister:

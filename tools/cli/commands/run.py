@@ -36,15 +36,15 @@ _FILE_CHANGED_EXIT_CODE: Final = 4
 #: A machine that ends this often within the window is not restarted.
 _RESTARTS_MAX: Final = 5
 #: Seconds within which :data:`_RESTARTS_MAX` ends of a process are too many.
-_RESTART_WINDOW_S: Final = 60.0
+_RESTART_WINDOW_SECONDS: Final = 60.0
 #: If a child ends with an operator error within this time after its first start, it never worked; the person
 #: who started it is present and has read the reason.
 _FAILED_START_SECONDS_MAX: Final = 30.0
-#: The end within the window from which on another process than the machine is restarted after a pause. The pause
+#: After this many ends within the window, a process other than the machine is restarted only after a pause, which
 #: doubles with each further end.
 _FIRST_END_WITH_PAUSE: Final = 3
 #: The longest pause before a restart, in seconds.
-_RESTART_PAUSE_MAX_S: Final = 10.0
+_RESTART_PAUSE_SECONDS_MAX: Final = 10.0
 #: The file in the state folder that one cabinet locks.
 _CABINET_LOCK_FILE: Final = "run/cabinet.lock"
 
@@ -335,7 +335,7 @@ class _Supervisor:
         stop_task = asyncio.create_task(self._stop_event.wait())
         while not self._stop_event.is_set():
             start_times_s = [
-                start_s for start_s in start_times_s if loop.time() - start_s < _RESTART_WINDOW_S
+                start_s for start_s in start_times_s if loop.time() - start_s < _RESTART_WINDOW_SECONDS
             ] + [loop.time()]
             standard_output = None if child.prints_to_terminal else asyncio.subprocess.DEVNULL
             process = await asyncio.create_subprocess_exec(
@@ -362,7 +362,9 @@ class _Supervisor:
             else:
                 echo(f"egm: the {child.name} ended with status {process.returncode}; restarting", err=True)
                 if not child.is_machine:
-                    await asyncio.wait((stop_task,), timeout=_compute_restart_pause_s(len(start_times_s)))
+                    await asyncio.wait(
+                        (stop_task,), timeout=_compute_restart_pause_seconds(len(start_times_s))
+                    )
         stop_task.cancel()
 
     def _should_end_cabinet(
@@ -389,12 +391,12 @@ class _Supervisor:
         return end_count >= _RESTARTS_MAX
 
 
-def _compute_restart_pause_s(end_count: int) -> float:
+def _compute_restart_pause_seconds(end_count: int) -> float:
     """Return the pause before a process is restarted, in seconds; it has ended ``end_count`` times within a minute."""
     return (
         0.0
         if end_count < _FIRST_END_WITH_PAUSE
-        else min(_RESTART_PAUSE_MAX_S, 2.0 ** (end_count - _FIRST_END_WITH_PAUSE))
+        else min(_RESTART_PAUSE_SECONDS_MAX, 2.0 ** (end_count - _FIRST_END_WITH_PAUSE))
     )
 
 

@@ -126,7 +126,7 @@ def _simulate_in_production(
             analysed_bet.table,
             analysed_bet.required_bets,
         ):
-            report_progress(tally.games)
+            report_progress(tally.game_count)
     return _build_result(analysed_bet, tally, time.perf_counter() - started_seconds, "production")
 
 
@@ -144,7 +144,7 @@ def _print_estimated_return(
             for tally in simulate(
                 game_name, cost_credits, {} if mode is None else {"mode": mode}, game_count, workers
             ):
-                report_progress(tally.games)
+                report_progress(tally.game_count)
     except SimulationError as error:
         raise click.ClickException(str(error)) from None
     estimate = estimate_return(tally, cost_credits)
@@ -155,8 +155,8 @@ def _print_estimated_return(
                     "game": game.id,
                     "digest_sha256": game.digest,
                     "bet": mode,
-                    "games": estimate.games,
-                    "credits_won": tally.credits,
+                    "games": estimate.game_count,
+                    "credits_won": tally.win_sum,
                     "return": estimate.rtp,
                     "interval": [estimate.interval_low, estimate.interval_high],
                     "exact_return": None,
@@ -170,7 +170,8 @@ def _print_estimated_return(
         f"99.9 % interval {100 * estimate.interval_low:.4f} - {100 * estimate.interval_high:.4f} %"
     )
     echo(
-        f"{game.id} {game.version}, bet {mode or cost_credits}: {format_count(estimate.games, 'game')}, production path"
+        f"{game.id} {game.version}, bet {mode or cost_credits}: {format_count(estimate.game_count, 'game')}, "
+        "production path"
     )
     echo(f"  simulated return {100 * estimate.rtp:.4f} %   {interval_text}, by the sample's own deviation")
     echo(f"  no exact return: {reason}")
@@ -206,21 +207,23 @@ def _build_result(
 ) -> _SimulationResult:
     """Return the result of a simulation: return, hit frequency and distribution compared with the exact figures."""
     variance = compute_sample_variance(tally) if analysed_bet.variance is None else analysed_bet.variance
-    if tally.wins:  # the compiled path records no wins, and plays no table games
+    if tally.game_count_by_win:  # the compiled path records no wins, and plays no table games
         tally = replace(
             tally,
-            hits=sum(
-                win_count for win, win_count in tally.wins.items() if win >= analysed_bet.hit_min_credits
+            winning_game_count=sum(
+                win_count
+                for win, win_count in tally.game_count_by_win.items()
+                if win >= analysed_bet.hit_min_credits
             ),
         )
     frequency_verdict = (
         None
         if analysed_bet.hit_probability is None
-        else judge_frequency(tally.hits, tally.games, analysed_bet.hit_probability)
+        else judge_frequency(tally.winning_game_count, tally.game_count, analysed_bet.hit_probability)
     )
     distribution_verdict = (
         None
-        if analysed_bet.distribution is None or not tally.wins
+        if analysed_bet.distribution is None or not tally.game_count_by_win
         else judge_distribution(tally, analysed_bet.distribution)
     )
     return_verdict = judge_return(tally, analysed_bet.cost_credits, analysed_bet.rtp, variance)
@@ -236,27 +239,27 @@ def _build_result_data(game: Game, result: _SimulationResult) -> dict[str, objec
         "digest_sha256": game.digest,
         "bet": result.analysed_bet.bet,
         "path": result.code_path,
-        "games": result.tally.games,
-        "credits_won": result.tally.credits,
+        "games": result.tally.game_count,
+        "credits_won": result.tally.win_sum,
         "return": result.return_verdict.rtp,
         "interval": [result.return_verdict.interval_low, result.return_verdict.interval_high],
         "exact_return": str(result.analysed_bet.rtp),
         "deviation": "exact" if result.analysed_bet.variance is not None else "sample",
         "z": result.return_verdict.z_score,
         "agrees": result.agrees_with_exact,
-        "hit_frequency": result.tally.hits / result.tally.games,
+        "hit_frequency": result.tally.winning_game_count / result.tally.game_count,
         "exact_hit_frequency": None
         if result.frequency_verdict is None
         else str(result.frequency_verdict.exact_frequency),
         "hit_frequency_z": None if result.frequency_verdict is None else result.frequency_verdict.z_score,
         "distribution_classes": None
         if result.distribution_verdict is None
-        else result.distribution_verdict.classes,
+        else result.distribution_verdict.class_count,
         "distribution_z": None
         if result.distribution_verdict is None
         else result.distribution_verdict.z_score,
         "most_credits": result.tally.highest_win,
-        "games_per_second": result.tally.games / result.seconds,
+        "games_per_second": result.tally.game_count / result.seconds,
     }
 
 
@@ -264,7 +267,7 @@ def _print_result(terminal: Terminal, game: Game, result: _SimulationResult) -> 
     """Print the result of a simulation, and which figures agree with the exact ones."""
     return_verdict = result.return_verdict
     terminal.print(
-        f"{game.id} {game.version}, bet {result.analysed_bet.bet}: {format_count(return_verdict.games, 'game')},"
+        f"{game.id} {game.version}, bet {result.analysed_bet.bet}: {format_count(return_verdict.game_count, 'game')},"
         f" {result.code_path} path"
     )
     interval_text = (
@@ -282,20 +285,20 @@ def _print_result(terminal: Terminal, game: Game, result: _SimulationResult) -> 
         else f"exact {format_percent(result.frequency_verdict.exact_frequency)}   "
         f"z = {result.frequency_verdict.z_score:+.3f}"
     )
-    terminal.print(
-        f"  hit frequency    {100 * result.tally.hits / return_verdict.games:.4f} %   {frequency_text}"
-    )
+    frequency = result.tally.winning_game_count / return_verdict.game_count
+    terminal.print(f"  hit frequency    {100 * frequency:.4f} %   {frequency_text}")
     distribution_text = "not compared: " + (
         "no exact one" if result.analysed_bet.distribution is None else "too few games, or the compiled path"
     )
     if result.distribution_verdict is not None:
         distribution_text = (
             f"chi-square {result.distribution_verdict.chi_square:.1f} over "
-            f"{result.distribution_verdict.classes} classes of wins   z = {result.distribution_verdict.z_score:+.3f}"
+            f"{result.distribution_verdict.class_count} classes of wins   "
+            f"z = {result.distribution_verdict.z_score:+.3f}"
         )
     terminal.print(f"  distribution     {distribution_text}")
     terminal.print(f"  highest win      {format_count(result.tally.highest_win, 'credit')}")
-    terminal.print(f"  {return_verdict.games / result.seconds:,.0f} games per second")
+    terminal.print(f"  {return_verdict.game_count / result.seconds:,.0f} games per second")
     for name, verdict in (
         ("return", return_verdict),
         ("hit frequency", result.frequency_verdict),

@@ -353,8 +353,8 @@ def _verify_export(path: Path) -> None:
             reader.iter_bodies(), expected_head=(header.sequence, header.head_hash)
         )
     findings = [f"entry {finding.sequence}: {finding.text}" for finding in report.findings]
-    if reader.footer_fault:
-        findings.append(reader.footer_fault)
+    if reader.footer_error:
+        findings.append(reader.footer_error)
     if auditor.public_key != header.public_key:
         findings.append("the key that signed the file is not the one the journal begins with")
     if findings:

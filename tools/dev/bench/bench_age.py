@@ -182,8 +182,8 @@ def _measure_audit(state: Path, point: Path) -> tuple[float, float, int]:
         report = auditor.audit_entries(
             reader.iter_bodies(), expected_head=(reader.header.sequence, reader.header.head_hash)
         )
-    if report.finding_count or reader.footer_fault:
-        raise RuntimeError(f"the audit found {report.findings or reader.footer_fault}")
+    if report.finding_count or reader.footer_error:
+        raise RuntimeError(f"the audit found {report.findings or reader.footer_error}")
     save_auditor(auditor, point)
     export_path.unlink()
     return (

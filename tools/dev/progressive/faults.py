@@ -299,7 +299,7 @@ async def _end_term(term: _ControllerTerm, *expected: type[BaseException]) -> No
 def _disconnect_store(store: Store) -> None:
     """Disconnect a store as a lost network would: its lock is released, but its controller does not notice."""
     if isinstance(store, SqliteStore):
-        fcntl.flock(store._lock, fcntl.LOCK_UN)  # noqa: SLF001 (the lock of a process presumed dead)
+        fcntl.flock(store._lock_descriptor, fcntl.LOCK_UN)  # noqa: SLF001 (the lock of a process presumed dead)
     else:
         with contextlib.suppress(StoreLostError):
             store.run("SELECT pg_terminate_backend(pg_backend_pid())")

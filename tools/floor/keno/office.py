@@ -79,11 +79,12 @@ class OfficeCounters:
 
 @dataclass(frozen=True, slots=True)
 class DrawResult:
-    """A Keno draw that was held; ``prizes`` has the prize of each winning ticket in credits, by ticket number."""
+    """A Keno draw that was held."""
 
     number: int
     drawn_balls: DrawnBalls
-    prizes: Mapping[int, int]
+    prize_credits_by_ticket: Mapping[int, int]
+    """The prize of each winning ticket, by ticket number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +114,12 @@ class KenoOffice:
         self.journal = journal
         self.game, self.rules = game, find_keno_rules(game)
         self._now = now
-        self.opened = read_opened_office(journal)
-        if self.opened.digest != game.digest:
+        self.opening_record = read_opened_office(journal)
+        if self.opening_record.digest != game.digest:
             raise OperatorError(
-                f"{journal.media[0]}: this office was opened for {self.opened.game_id} {self.opened.version} with "
-                f"digest {self.opened.digest[:16]}, not for {game.id} {game.version} with digest {game.digest[:16]}"
+                f"{journal.media[0]}: this office was opened for {self.opening_record.game_id} "
+                f"{self.opening_record.version} with digest {self.opening_record.digest[:16]}, not for {game.id} "
+                f"{game.version} with digest {game.digest[:16]}"
             )
 
     @classmethod
@@ -202,9 +204,9 @@ class KenoOffice:
             ticket,
             acknowledgement,
             key=self.journal.derive_key(_CONTROL_NUMBER_PURPOSE),
-            casino=self.opened.casino,
+            casino=self.opening_record.casino,
             station=station,
-            claim_place=self.opened.claim_place,
+            claim_place=self.opening_record.claim_place,
         )
         record = KenoTicketRecord(printed_ticket)
         sold_ticket = claims.record_ticket_payment(record) if is_paid else record
@@ -222,24 +224,24 @@ class KenoOffice:
     def pay(self, ticket_number: int) -> KenoTicketRecord:
         """Record that the player has paid the price of a ticket, which must be before its first draw (s. 83)."""
         record = claims.record_ticket_payment(self.find_ticket(ticket_number))
-        flows = self._build_transfers((DESK_ACCOUNT, STAKED_ACCOUNT, record.printed_ticket.cost_credits))
+        transfers = self._build_transfers((DESK_ACCOUNT, STAKED_ACCOUNT, record.printed_ticket.cost_credits))
         self._write(
             f"keno-ticket-{ticket_number}.paid",
             TicketPaid(number=ticket_number),
             {ticket_number: record},
-            flows,
+            transfers,
         )
         return record
 
     def cancel(self, ticket_number: int) -> int:
         """Cancel a ticket before its first draw; return the credits to give back."""
         record, refund_credits = claims.cancel_ticket(self.find_ticket(ticket_number))
-        flows = self._build_transfers((STAKED_ACCOUNT, DESK_ACCOUNT, refund_credits))
+        transfers = self._build_transfers((STAKED_ACCOUNT, DESK_ACCOUNT, refund_credits))
         self._write(
             f"keno-ticket-{ticket_number}.cancelled",
             TicketCancelled(number=ticket_number),
             {ticket_number: record},
-            flows,
+            transfers,
         )
         return refund_credits
 
@@ -274,20 +276,22 @@ class KenoOffice:
         """
         counters = self._read_counters()
         self._require_open_sales(counters)
-        number = counters.next_draw
+        draw_number = counters.next_draw
         tickets = {
-            n: claims.record_draw_closing(record, number)
-            for n, record in self.list_tickets().items()
-            if number in record.printed_ticket.draws and record.state is not KenoTicketState.VOID
+            ticket_number: claims.record_draw_closing(record, draw_number)
+            for ticket_number, record in self.list_tickets().items()
+            if draw_number in record.printed_ticket.draws and record.state is not KenoTicketState.VOID
         }
-        void_numbers = tuple(n for n, record in tickets.items() if record.state is KenoTicketState.VOID)
+        void_numbers = tuple(
+            ticket_number for ticket_number, record in tickets.items() if record.state is KenoTicketState.VOID
+        )
         self._write(
-            f"keno-draw-{number}.closed",
-            SalesClosed(draw=number, tickets=(*tickets,), void_tickets=void_numbers),
+            f"keno-draw-{draw_number}.closed",
+            SalesClosed(draw=draw_number, tickets=(*tickets,), void_tickets=void_numbers),
             tickets,
             counters=replace(counters, is_closed=True),
         )
-        return number
+        return draw_number
 
     def conduct_draw(self, draw_source: DrawSource) -> DrawResult:
         """Draw the numbers of the draw whose sales are closed, and settle its tickets.
@@ -295,27 +299,33 @@ class KenoOffice:
         If the prizes exceed the draw's limit, they are reduced so that all tickets share the limit. Raises
         OperatorError if the sales of no draw are closed.
         """
-        number, tickets = self._list_tickets_of_draw()
+        draw_number, tickets = self._list_tickets_of_draw()
         definition = self.rules.definition
         recording_source = RecordingDrawSource(draw_source)
         all_bonuses = build_bonuses_in_force(definition, [bonus.id for bonus in definition.bonuses])
         drawn_balls = self.rules.draw_balls(recording_source, all_bonuses)
-        prizes = self._compute_prizes(tickets, drawn_balls)
+        prize_credits_by_ticket = self._compute_prizes(tickets, drawn_balls)
         drawn_at = self._now()
-        prizes_won = {n: credits_ for n, credits_ in prizes.items() if credits_}
+        won_credits_by_ticket = {
+            ticket_number: credits_ for ticket_number, credits_ in prize_credits_by_ticket.items() if credits_
+        }
         settled_tickets = {
-            n: claims.settle_ticket_draw(record, number, prizes[n], drawn_at.date())
-            for n, record in tickets.items()
+            ticket_number: claims.settle_ticket_draw(
+                record, draw_number, prize_credits_by_ticket[ticket_number], drawn_at.date()
+            )
+            for ticket_number, record in tickets.items()
         }
         self._write(
-            f"keno-draw-{number}.held",
+            f"keno-draw-{draw_number}.held",
             DrawHeld(
                 recorded_at=drawn_at.isoformat(),
-                draw=number,
+                draw=draw_number,
                 balls=drawn_balls.balls,
                 factors=drawn_balls.factor_by_bonus_id,
                 draws=tuple(recording_source.records),
-                prizes={str(n): credits_ for n, credits_ in prizes_won.items()},
+                prizes={
+                    str(ticket_number): credits_ for ticket_number, credits_ in won_credits_by_ticket.items()
+                },
             ),
             settled_tickets,
             self._build_transfers(
@@ -324,31 +334,32 @@ class KenoOffice:
                     HOUSE_ACCOUNT,
                     sum(record.printed_ticket.cost_per_draw_credits for record in tickets.values()),
                 ),
-                (HOUSE_ACCOUNT, OWED_ACCOUNT, sum(prizes.values())),
+                (HOUSE_ACCOUNT, OWED_ACCOUNT, sum(prize_credits_by_ticket.values())),
             ),
             self._build_next_draw_counters(),
         )
-        return DrawResult(number, drawn_balls, prizes_won)
+        return DrawResult(draw_number, drawn_balls, won_credits_by_ticket)
 
     def fail_draw(self, reason: str) -> int:
         """Record that the draw whose sales are closed cannot be held; return its number.
 
         Its stakes are then owed to the holders of the tickets. Raises OperatorError if the sales of no draw are closed.
         """
-        number, tickets = self._list_tickets_of_draw()
+        draw_number, tickets = self._list_tickets_of_draw()
         failed_at = self._now()
         failed_tickets = {
-            n: claims.record_draw_fault(record, number, failed_at.date()) for n, record in tickets.items()
+            ticket_number: claims.record_draw_fault(record, draw_number, failed_at.date())
+            for ticket_number, record in tickets.items()
         }
         staked_credits = sum(record.printed_ticket.cost_per_draw_credits for record in tickets.values())
         self._write(
-            f"keno-draw-{number}.failed",
-            DrawFailed(recorded_at=failed_at.isoformat(), draw=number, reason=reason),
+            f"keno-draw-{draw_number}.failed",
+            DrawFailed(recorded_at=failed_at.isoformat(), draw=draw_number, reason=reason),
             failed_tickets,
             self._build_transfers((STAKED_ACCOUNT, OWED_ACCOUNT, staked_credits)),
             self._build_next_draw_counters(),
         )
-        return number
+        return draw_number
 
     # ------------------------------------------------------------------ claims
     def claim(self, presented_ticket: PresentedTicket, *, claim_place: str) -> ClaimPayment:
@@ -356,10 +367,14 @@ class KenoOffice:
 
         The control number identifies the ticket. Raises TicketRefusedError with the first reason for a refusal.
         """
-        given_number = presented_ticket.control_number or ""
-        tickets = self.list_tickets().values() if is_well_formed_control_number(given_number) else ()
+        given_control_number = presented_ticket.control_number or ""
+        tickets = self.list_tickets().values() if is_well_formed_control_number(given_control_number) else ()
         claimed_ticket = next(
-            (r for r in tickets if is_same_control_number(r.printed_ticket.control_number, given_number)),
+            (
+                record
+                for record in tickets
+                if is_same_control_number(record.printed_ticket.control_number, given_control_number)
+            ),
             None,
         )
         if claimed_ticket is None:
@@ -422,7 +437,7 @@ class KenoOffice:
 
     def compute_totals(self) -> OfficeTotals:
         """Return the office's totals. Raises OperatorError if its accounts differ from its tickets."""
-        tickets, unit_cents = self.list_tickets().values(), self.opened.unit_cents
+        tickets, unit_cents = self.list_tickets().values(), self.opening_record.unit_cents
         staked_credits = sum(
             record.printed_ticket.cost_per_draw_credits
             * (len(record.printed_ticket.draws) - len(record.decided_draws))
@@ -463,14 +478,16 @@ class KenoOffice:
         Raises OperatorError if the sales of no draw are closed.
         """
         counters = self._read_counters()
-        number = counters.next_draw
+        draw_number = counters.next_draw
         if not counters.is_closed:
             raise OperatorError(
-                f"sales for draw {number} have not ended: close them first, with `egm keno-office close`"
+                f"sales for draw {draw_number} have not ended: close them first, with `egm keno-office close`"
             )
         tickets = self.list_tickets().items()
-        return number, {
-            n: r for n, r in tickets if number in r.closed_draws and r.state is KenoTicketState.IN_PLAY
+        return draw_number, {
+            ticket_number: record
+            for ticket_number, record in tickets
+            if draw_number in record.closed_draws and record.state is KenoTicketState.IN_PLAY
         }
 
     def _build_next_draw_counters(self) -> OfficeCounters:
@@ -488,26 +505,32 @@ class KenoOffice:
 
         If the prizes exceed the draw's limit, they are reduced so that all tickets share the limit.
         """
-        owners: list[int] = []
-        amounts: list[int] = []
+        owner_ticket_numbers: list[int] = []
+        prize_credits: list[int] = []
         for number, record in tickets.items():
             ticket = self.rules.build_ticket(record.printed_ticket.wager_options)
             paid_ways = evaluate_ticket(
                 exclude_unplayed_levels(self.rules.keno_pays, ticket), ticket, drawn_balls
             )
-            owners += [number] * len(paid_ways)
-            amounts += [way.credits for way in paid_ways]
-        prizes = dict.fromkeys(tickets, 0)
+            owner_ticket_numbers += [number] * len(paid_ways)
+            prize_credits += [way.credits for way in paid_ways]
+        prize_credits_by_ticket = dict.fromkeys(tickets, 0)
         for number, paid_credits in zip(
-            owners, limit_prizes(amounts, self.rules.definition.prize_limit_credits), strict=True
+            owner_ticket_numbers,
+            limit_prizes(prize_credits, self.rules.definition.prize_limit_credits),
+            strict=True,
         ):
-            prizes[number] += paid_credits
-        return prizes
+            prize_credits_by_ticket[number] += paid_credits
+        return prize_credits_by_ticket
 
-    def _build_transfers(self, *flows: tuple[str, str, int]) -> tuple[Transfer, ...]:
+    def _build_transfers(self, *movements: tuple[str, str, int]) -> tuple[Transfer, ...]:
         """Return the transfers for movements of credits (source, target, credits); those of 0 credits are left out."""
-        unit_cents = self.opened.unit_cents
-        return tuple(Transfer(source, target, n * unit_cents) for source, target, n in flows if n)
+        unit_cents = self.opening_record.unit_cents
+        return tuple(
+            Transfer(source, target, credits_ * unit_cents)
+            for source, target, credits_ in movements
+            if credits_
+        )
 
     def _write(
         self,
@@ -522,7 +545,8 @@ class KenoOffice:
         ``tickets`` maps ticket numbers to records; None removes a ticket's record.
         """
         state: dict[str, Json] = {
-            f"{TICKET_KEY_PREFIX}{n}": None if each is None else each.to_json() for n, each in tickets.items()
+            f"{TICKET_KEY_PREFIX}{ticket_number}": None if ticket_record is None else ticket_record.to_json()
+            for ticket_number, ticket_record in tickets.items()
         }
         if counters is not None:
             state[_COUNTERS_STATE_KEY] = to_json(counters)

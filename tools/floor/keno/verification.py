@@ -64,28 +64,30 @@ class _Verifier:
     """A Keno office in memory that repeats each recorded action at its recorded time."""
 
     def __init__(self, journal: Journal, game: Game) -> None:
-        self._copy = _JournalInMemory(journal)
+        self._memory_journal = _JournalInMemory(journal)
         self._game = game
         self._office: KenoOffice | None = None
-        self._time = datetime(2000, 1, 1, tzinfo=UTC)
+        self._recorded_time = datetime(2000, 1, 1, tzinfo=UTC)
 
     def recompute(self, entry: StoredEntry) -> Transaction | None:
         """Repeat the action that an entry records, and return the transaction that results from it."""
         record: object = from_json(
             _RECORD_CLASS_BY_KIND[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}"
         )
-        self._time = datetime.fromisoformat(getattr(record, "recorded_at", self._time.isoformat()))
+        self._recorded_time = datetime.fromisoformat(
+            getattr(record, "recorded_at", self._recorded_time.isoformat())
+        )
         if isinstance(record, OfficeOpened):
             names = ("source", "casino", "claim_place", "unit_cents", "currency")
             office_terms = {name: getattr(record, name) for name in names}
             self._office = KenoOffice.create(
-                cast("Journal", self._copy), self._game, lambda: self._time, **office_terms
+                cast("Journal", self._memory_journal), self._game, lambda: self._recorded_time, **office_terms
             )
         elif self._office is None:
             raise OperatorError("no entry before this one opens the office")
         else:
             self._recompute_in_office(self._office, record, entry.transaction.state)
-        return self._copy.last_transaction
+        return self._memory_journal.last_transaction
 
     def _recompute_in_office(self, office: KenoOffice, record: object, state: Mapping[str, Json]) -> None:
         """Repeat a recorded action in an opened office.
@@ -149,5 +151,5 @@ def iter_findings(journal: Journal, game: Game) -> Iterator[str]:
 def _convert_tuples(value: Json) -> Json:
     """Return a JSON value with tuples converted to lists, so that it can be compared."""
     if isinstance(value, Mapping):
-        return {key: _convert_tuples(each) for key, each in value.items()}
-    return [_convert_tuples(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _convert_tuples(member) for key, member in value.items()}
+    return [_convert_tuples(member) for member in value] if isinstance(value, list | tuple) else value

@@ -38,7 +38,7 @@ from tools.floor.progressive import held_messages
 from tools.floor.progressive.level_bookkeeping import LevelBookkeeping
 from tools.floor.progressive.mystery import MYSTERY_CLAIM_PREFIX, MysteryPrizes, verify_prizes
 from tools.floor.progressive.mystery_secrets import MysterySecrets
-from tools.floor.progressive.records import ClaimRecord, LevelRecord, list_partial_shares
+from tools.floor.progressive.records import ClaimRecord, LevelRecord, build_hit_rate_by_share
 from tools.floor.progressive.store import DailyAmount, Session, Store
 
 #: Values carry the term above this bit, so that they keep rising when another controller takes over.
@@ -80,8 +80,8 @@ class Controller:
         self._run = secrets.token_hex(8) if run is None else run
         self._store = store
         self._now = now
-        self._mysteries = MysteryPrizes(mystery_secrets, getattr(store, "term", 0))
-        self._bookkeeping = LevelBookkeeping(self._mysteries, self._format_time)
+        self._mystery_prizes = MysteryPrizes(mystery_secrets, getattr(store, "term", 0))
+        self._bookkeeping = LevelBookkeeping(self._mystery_prizes, self._format_time)
         self._value_count = 0
         self._missing_number_by_level: dict[tuple[str, str], int] = {}
         """The number of the contribution that was last missing, by (machine, level); used to record each gap once."""
@@ -212,8 +212,8 @@ class Controller:
             return self._refuse_enrolment(session, request, enrolment, RefusalReason.OTHER_ODDS, reason)
         self._bookkeeping.correct_outdated_level(session, record, request.machine, enrolment)
         level_terms = record.level.terms
-        last_counted = session.read_last_contribution_number(request.machine, enrolment.level_id)
-        if last_counted is None:
+        last_counted_number = session.read_last_contribution_number(request.machine, enrolment.level_id)
+        if last_counted_number is None:
             session.store_last_contribution_number(request.machine, enrolment.level_id, 0)
             session.record_event(
                 self._format_time(), "enrolled", machine=request.machine, level=enrolment.level_id
@@ -226,8 +226,8 @@ class Controller:
             base_cents=level_terms.base_cents,
             ceiling_cents=level_terms.ceiling_cents,
             mystery=level_terms.is_mystery,
-            counted=last_counted or 0,
-            won=self._mysteries.list_won_prizes(session, request.machine, enrolment.level_id)
+            counted=last_counted_number or 0,
+            won=self._mystery_prizes.list_won_prizes(session, request.machine, enrolment.level_id)
             if level_terms.is_mystery
             else (),
             shares=dict(record.hit_rate_by_share),
@@ -257,43 +257,44 @@ class Controller:
     def _count_contribution(self, session: Session, contribution: Contribution) -> ControllerMessage:
         """Record the contribution of one wager exactly once and in order, and return the reply."""
         record = session.read_level(contribution.level_id)
-        last_counted = session.read_last_contribution_number(contribution.machine, contribution.level_id)
+        last_counted_number = session.read_last_contribution_number(
+            contribution.machine, contribution.level_id
+        )
         if record is None:
             return self._refuse(
                 session, contribution, RefusalReason.UNKNOWN_LEVEL, "the controller has no level of this name"
             )
-        if last_counted is None:
+        if last_counted_number is None:
             return self._refuse(
                 session,
                 contribution,
                 RefusalReason.NOT_ENROLLED,
                 "the machine has not enrolled in this level",
             )
-        if contribution.number > last_counted + 1:
+        if contribution.number > last_counted_number + 1:
             return self._refuse(
                 session,
                 contribution,
                 RefusalReason.CONTRIBUTIONS_MISSING,
-                f"expected contribution {last_counted + 1} next",
-                missing_number=last_counted + 1,
+                f"expected contribution {last_counted_number + 1} next",
+                missing_number=last_counted_number + 1,
             )
-        if contribution.number == last_counted + 1:
-            due_amount = record.stake_cents * record.level.terms.increment
-            due_contribution = (record.stake_cents, due_amount)
+        if contribution.number == last_counted_number + 1:
+            due_wager_cents, due_amount = (
+                record.stake_cents,
+                record.stake_cents * record.level.terms.increment,
+            )
         else:
-            due_contribution = session.find_contribution(
+            due_wager_cents, due_amount = session.find_contribution(
                 contribution.machine, contribution.level_id, contribution.number
-            ) or (
-                0,
-                Fraction(0),
-            )
-        if (contribution.wager_cents, contribution.amount) != due_contribution:
+            ) or (0, Fraction(0))
+        if (contribution.wager_cents, contribution.amount) != (due_wager_cents, due_amount):
             reason = (
                 f"found {contribution.amount} of a wager of {contribution.wager_cents}; "
-                f"expected {due_contribution[1]} of {due_contribution[0]}"
+                f"expected {due_amount} of {due_wager_cents}"
             )
             return self._refuse(session, contribution, RefusalReason.WRONG_AMOUNT, reason)
-        if contribution.number > last_counted:
+        if contribution.number > last_counted_number:
             session.add_contribution(
                 contribution, hidden_increment=contribution.wager_cents * record.level.terms.hidden_increment
             )
@@ -305,8 +306,8 @@ class Controller:
         return ContributionCount(
             machine=contribution.machine,
             level=contribution.level_id,
-            sequence=max(last_counted, contribution.number),
-            won=self._mysteries.list_won_prizes(session, contribution.machine, contribution.level_id)
+            sequence=max(last_counted_number, contribution.number),
+            won=self._mystery_prizes.list_won_prizes(session, contribution.machine, contribution.level_id)
             if is_mystery
             else (),
         )
@@ -337,12 +338,12 @@ class Controller:
                 )
             return _build_award(recorded_hit)
         record = session.read_level(claim.level_id)
-        last_counted = session.read_last_contribution_number(claim.machine, claim.level_id)
+        last_counted_number = session.read_last_contribution_number(claim.machine, claim.level_id)
         if record is None:
             return self._refuse(
                 session, claim, RefusalReason.UNKNOWN_LEVEL, "the controller has no level of this name"
             )
-        if last_counted is None:
+        if last_counted_number is None:
             return self._refuse(
                 session, claim, RefusalReason.NOT_ENROLLED, "the machine has not enrolled in this level"
             )
@@ -359,14 +360,14 @@ class Controller:
                 RefusalReason.CLAIM_WITHOUT_WAGER,
                 "the claim must name the contribution that won, from 1",
             )
-        if last_counted < claim.contribution_number:
+        if last_counted_number < claim.contribution_number:
             reason = f"contribution {claim.contribution_number} is not counted yet"
             return self._refuse(
                 session,
                 claim,
                 RefusalReason.CLAIM_BEFORE_CONTRIBUTION,
                 reason,
-                missing_number=last_counted + 1,
+                missing_number=last_counted_number + 1,
             )
         return self._hold_improbable_claim(session, record, claim) or _build_award(
             self._bookkeeping.pay_hit(session, record, claim)
@@ -380,39 +381,39 @@ class Controller:
         Return None if the claim may be awarded. A held claim is recorded once; until staff have ruled on it,
         a repeat gets the same reply.
         """
-        held_claim = session.find_held_message(claim.claim_id)
-        if held_claim is None:
+        held_message = session.find_held_message(claim.claim_id)
+        if held_message is None:
             hold_reason = held_messages.find_reason_to_hold_claim(session, record, claim)
             if not hold_reason:
                 return None
             refusal = self._refuse(session, claim, RefusalReason.CLAIM_HELD, hold_reason)
             held_messages.hold_message(session, claim.claim_id, claim, hold_reason, self._format_time())
             return refusal
-        if Claim.model_validate(held_claim.message) != claim:
+        if Claim.model_validate(held_message.message) != claim:
             return self._refuse(
                 session,
                 claim,
                 RefusalReason.CLAIM_DIFFERS,
                 "an earlier claim with this name was for another hit",
             )
-        if held_claim.ruling == held_messages.RULING_AWARD:
+        if held_message.ruling == held_messages.RULING_AWARD:
             return None
-        reason = RefusalReason.CLAIM_DECLINED if held_claim.ruling else RefusalReason.CLAIM_HELD
-        return self._refuse(session, claim, reason, held_claim.reason or held_claim.hold_reason)
+        reason = RefusalReason.CLAIM_DECLINED if held_message.ruling else RefusalReason.CLAIM_HELD
+        return self._refuse(session, claim, reason, held_message.reason or held_message.hold_reason)
 
-    def rule_on_claim(self, claim_id: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
+    def rule_on_held_message(self, claim_id: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
         """Store two persons' ruling on a held claim or payment.
 
         If a payment is awarded, the level is corrected by its difference from the award. See
         :func:`tools.floor.progressive.held_messages.rule_on_held_message`.
         """
         with self._store.transaction() as session:
-            ruled_claim = held_messages.rule_on_held_message(
+            ruled_message = held_messages.rule_on_held_message(
                 session, claim_id, ruling, persons, reason, self._format_time()
             )
-            hit = session.find_claim(str(ruled_claim.message["claim"]))
+            hit = session.find_claim(str(ruled_message.message["claim"]))
             if (
-                ruled_claim.message["type"] == "commit"
+                ruled_message.message["type"] == "commit"
                 and ruling == held_messages.RULING_AWARD
                 and hit is not None
             ):
@@ -531,7 +532,7 @@ class Controller:
     def _iter_recent_wins(
         session: Session, records: Iterable[LevelRecord], now: datetime
     ) -> Iterator[LevelWin]:
-        """Yield the last win of each level, if it is recent enough for signs to show; omit wins of void games."""
+        """Yield the last hit of each level if it is recent enough for signs to show; omit hits of void games."""
         for record in records:
             hit = session.find_claim(record.last_claim_id) if record.last_claim_id else None
             if (
@@ -564,7 +565,7 @@ class Controller:
         """Open the levels of a level file that do not exist yet, and change existing ones; return the changes as text.
 
         A level that is already open keeps its amount. Its new name and maximum number of hits per wager take effect at
-        once, its new terms once that amount is won (I-06). Its stake, chance and increment can never change, because
+        once, its new terms once that amount is won (I-06). Its stake, hit rates and increment can never change, because
         machines already play for it with these values, and contributions that they have made may still be on their
         way.
         """
@@ -592,16 +593,20 @@ class Controller:
             raise ControllerError(
                 f"level {record.id}: it was closed; {record.successor_id} received what it held"
             )
-        chance = definition.stake_and_hit_rate
+        stake_and_hit_rate = definition.stake_and_hit_rate
         if definition.terms.is_mystery != record.level.terms.is_mystery:
             raise ControllerError(
                 f"level {record.id}: whether machine or controller decides a hit cannot change: open another level"
             )
-        chance_terms = (chance.stake_cents, chance.hit_rate, list_partial_shares(definition))
-        if (record.stake_cents, record.hit_rate, dict(record.hit_rate_by_share)) != chance_terms:
+        new_stake_and_hit_rates = (
+            stake_and_hit_rate.stake_cents,
+            stake_and_hit_rate.hit_rate,
+            build_hit_rate_by_share(definition),
+        )
+        if (record.stake_cents, record.hit_rate, dict(record.hit_rate_by_share)) != new_stake_and_hit_rates:
             raise ControllerError(
                 f"level {record.id}: stake {record.stake_cents} and odds {record.hit_rate} cannot become "
-                f"{chance.stake_cents} and {chance.hit_rate}: open another level"
+                f"{stake_and_hit_rate.stake_cents} and {stake_and_hit_rate.hit_rate}: open another level"
             )
         pending_terms = record.level.next_terms or record.level.terms
         known_increments = (record.level.terms.increment, pending_terms.increment)
@@ -613,7 +618,7 @@ class Controller:
         has_new_terms = pending_terms != definition.terms
         has_new_name_or_hits = (record.names, record.hits_per_wager_max) != (
             dict(definition.names),
-            chance.hits_per_wager_max,
+            stake_and_hit_rate.hits_per_wager_max,
         )
         if not has_new_terms and not has_new_name_or_hits:
             return []
@@ -621,7 +626,7 @@ class Controller:
             record,
             names=dict(definition.names),
             level=record.level.change_terms(definition.terms),
-            hits_per_wager_max=chance.hits_per_wager_max,
+            hits_per_wager_max=stake_and_hit_rate.hits_per_wager_max,
         )
         session.put_level(changed_record)
         session.record_event(
@@ -730,13 +735,18 @@ class Controller:
                     verify_prizes(session, record)
 
     def _format_time(self) -> str:
+        """Return the controller's own time in the form in which records state times."""
         return self._now().isoformat()
 
 
 def _format_hit_rate(hit_rate: Fraction) -> str:
     """Return how often, on average, one wager hits the level, as text; a very long fraction is rounded."""
-    exact = str(hit_rate)
-    return exact if len(exact) <= _EXACT_HIT_RATE_LENGTH_MAX else f"about 1 in {float(1 / hit_rate):,.4f}"
+    exact_text = str(hit_rate)
+    return (
+        exact_text
+        if len(exact_text) <= _EXACT_HIT_RATE_LENGTH_MAX
+        else f"about 1 in {float(1 / hit_rate):,.4f}"
+    )
 
 
 def _record_refusal(session: Session, time_text: str, refusal: Refusal) -> None:
@@ -778,8 +788,8 @@ def _check_level_totals(session: Session, record: LevelRecord) -> None:
             f"level {record.id}: {level.hit_count} hits paid {level.paid_cents}; the register has "
             f"{len(hits)} of {paid_cents}"
         )
-    contributed = session.sum_contributions(record.id)
-    if level.contributed_amount != contributed:
+    contributed_amount = session.sum_contributions(record.id)
+    if level.contributed_amount != contributed_amount:
         raise ControllerError(
-            f"level {record.id}: contributed {level.contributed_amount}, but the ledger has {contributed}"
+            f"level {record.id}: contributed {level.contributed_amount}, but the ledger has {contributed_amount}"
         )

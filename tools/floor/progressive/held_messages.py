@@ -79,10 +79,10 @@ def hold_message(
 
 def find_held_message_to_rule_on(session: Session, claim_id: str) -> HeldMessage:
     """Return the held claim or payment with this id. Raises :class:`RulingError` if none waits for a ruling."""
-    held_claim = session.find_held_message(claim_id)
-    if held_claim is None or held_claim.ruling:
+    held_message = session.find_held_message(claim_id)
+    if held_message is None or held_message.ruling:
         raise RulingError(f"claim {claim_id} is not waiting for a ruling")
-    return held_claim
+    return held_message
 
 
 def rule_on_held_message(
@@ -93,7 +93,7 @@ def rule_on_held_message(
     If the ruling is ``award``: when the machine next repeats the claim, it is awarded the amount that the level then
     shows; a payment is accepted, and the level bears it. Raises :class:`RulingError`.
     """
-    held_claim = find_held_message_to_rule_on(session, claim_id)
+    held_message = find_held_message_to_rule_on(session, claim_id)
     if ruling not in {RULING_AWARD, RULING_DECLINE}:
         raise RulingError(f"claim {claim_id}: a ruling is {RULING_AWARD} or {RULING_DECLINE}, not {ruling!r}")
     if len({name.strip() for name in persons} - {""}) < _RULING_PERSON_COUNT or not reason.strip():
@@ -102,9 +102,9 @@ def rule_on_held_message(
         raise RulingError(
             f"claim {claim_id}: the reason has {len(reason)} characters; at most {RULING_REASON_LENGTH_MAX}"
         )
-    ruled_claim = replace(held_claim, ruling=ruling, persons=persons, reason=reason, ruled_at=time_text)
-    session.put_held_message(ruled_claim)
+    ruled_message = replace(held_message, ruling=ruling, persons=persons, reason=reason, ruled_at=time_text)
+    session.put_held_message(ruled_message)
     session.record_event(
         time_text, "ruled", claim=claim_id, ruling=ruling, persons=list(persons), reason=reason
     )
-    return ruled_claim
+    return ruled_message

@@ -26,11 +26,14 @@ def is_improbable(hit_numbers: Sequence[int], hits_per_wager: Fraction) -> bool:
     tested together. Then the hits since each recent hit are tested, so that a sudden series of hits is detected
     even after a long time of honest play.
     """
-    if bound_hit_probability(hit_numbers[-1], len(hit_numbers), hits_per_wager) < PLAUSIBLE_PROBABILITY_MIN:
+    if (
+        compute_hit_probability_bound(hit_numbers[-1], len(hit_numbers), hits_per_wager)
+        < PLAUSIBLE_PROBABILITY_MIN
+    ):
         return True
     recent_hit_numbers = hit_numbers[-_RECENT_HITS_TESTED:]
     return any(
-        bound_hit_probability(
+        compute_hit_probability_bound(
             recent_hit_numbers[-1] - start_number, len(recent_hit_numbers) - index - 1, hits_per_wager
         )
         < PLAUSIBLE_PROBABILITY_MIN
@@ -38,7 +41,7 @@ def is_improbable(hit_numbers: Sequence[int], hits_per_wager: Fraction) -> bool:
     )
 
 
-def bound_hit_probability(wager_count: int, hit_count: int, hits_per_wager: Fraction) -> Fraction:
+def compute_hit_probability_bound(wager_count: int, hit_count: int, hits_per_wager: Fraction) -> Fraction:
     """Return an upper bound on the probability of ``hit_count`` or more hits in ``wager_count`` wagers.
 
     The result is 1 if ``hit_count`` is not above the expected number.

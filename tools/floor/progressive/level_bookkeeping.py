@@ -31,8 +31,8 @@ class LevelBookkeeping:
     ``format_time`` returns the current time as text.
     """
 
-    def __init__(self, mysteries: MysteryPrizes, format_time: Callable[[], str]) -> None:
-        self._mysteries = mysteries
+    def __init__(self, mystery_prizes: MysteryPrizes, format_time: Callable[[], str]) -> None:
+        self._mystery_prizes = mystery_prizes
         self._format_time = format_time
 
     def add_contribution(self, session: Session, record: LevelRecord, contribution: Contribution) -> None:
@@ -52,7 +52,7 @@ class LevelBookkeeping:
         session.put_level(record)
         if not record.level.terms.is_mystery:
             return
-        prize = self._mysteries.assign_contribution_number(
+        prize = self._mystery_prizes.assign_contribution_number(
             session, record, contribution.machine, contribution.number
         )
         if prize is None:
@@ -69,7 +69,7 @@ class LevelBookkeeping:
                 combination=MYSTERY_COMBINATION,
             ),
         )
-        self._mysteries.store_win(session, prize, hit)
+        self._mystery_prizes.store_win(session, prize, hit)
         self.open_prize(session, record.id)
 
     def pay_hit(self, session: Session, record: LevelRecord, claim: Claim) -> ClaimRecord:
@@ -212,18 +212,18 @@ class LevelBookkeeping:
         For any other level, do nothing.
         """
         if record.level.terms.is_mystery:
-            self._mysteries.add_outside_amount(session, record.id, amount)
+            self._mystery_prizes.add_outside_amount(session, record.id, amount)
 
     def open_prize(self, session: Session, level_id: str) -> None:
         """Draw the next prize of a mystery level; do nothing for any other level."""
         record = session.read_level(level_id)
         if record is not None and record.level.terms.is_mystery:
-            self._mysteries.open_prize(session, record, self._format_time())
+            self._mystery_prizes.open_prize(session, record, self._format_time())
 
     def close_level(self, session: Session, record: LevelRecord, successor: str) -> Fraction:
         """Close a progressive level and transfer its whole amount to ``successor``; return the exact amount moved."""
         if record.level.terms.is_mystery:
-            self._mysteries.close_prize(session, record.id)
+            self._mystery_prizes.close_prize(session, record.id)
         amount, emptied_level = record.level.release_whole_amount()
         session.put_level(
             replace(

@@ -32,7 +32,7 @@ class MysteryPrizes:
     def __init__(self, mystery_secrets: MysterySecrets | None, term: int) -> None:
         self._secrets = mystery_secrets
         self._term = term
-        self._trigger_by_level: dict[str, MysteryTrigger] = {}
+        self._trigger_by_level_id: dict[str, MysteryTrigger] = {}
         """The decrypted secret of each level's current prize, a cache."""
 
     def open_prize(self, session: Session, record: LevelRecord, time_text: str) -> None:
@@ -59,7 +59,7 @@ class MysteryPrizes:
                 encrypted_secret=self._secrets.encrypt(trigger),
                 opened_at=time_text,
                 start_amount=level.current_amount,
-                contributions_before=session.count_numbered_contributions(record.id),
+                contribution_count_before=session.count_numbered_contributions(record.id),
             )
         )
         session.record_event(
@@ -86,7 +86,7 @@ class MysteryPrizes:
             replace(
                 prize,
                 claim_id=claim.claim_id,
-                contributions_at_end=session.count_numbered_contributions(prize.level_id),
+                contribution_count_at_end=session.count_numbered_contributions(prize.level_id),
                 trigger=trigger.to_json(),
             )
         )
@@ -104,7 +104,7 @@ class MysteryPrizes:
             trigger = self._decrypt_secret(prize)
             contribution_count = session.count_numbered_contributions(level_id)
             session.put_prize(
-                replace(prize, contributions_at_end=contribution_count, trigger=trigger.to_json())
+                replace(prize, contribution_count_at_end=contribution_count, trigger=trigger.to_json())
             )
 
     def list_won_prizes(self, session: Session, machine: str, level_id: str) -> tuple[WonPrize, ...]:
@@ -124,13 +124,13 @@ class MysteryPrizes:
 
     def _decrypt_secret(self, prize: PrizeRecord) -> MysteryTrigger:
         """Return the secret of a mystery prize, decrypted and checked against its commitment."""
-        trigger = self._trigger_by_level.get(prize.level_id)
+        trigger = self._trigger_by_level_id.get(prize.level_id)
         if trigger is None or trigger.commitment != prize.commitment:
             if self._secrets is None:
                 raise MysteryError(
                     f"level {prize.level_id}: a mystery level needs the key of the controllers"
                 )
-            trigger = self._trigger_by_level[prize.level_id] = self._secrets.decrypt(
+            trigger = self._trigger_by_level_id[prize.level_id] = self._secrets.decrypt(
                 prize.encrypted_secret, prize.commitment
             )
         return trigger
@@ -162,7 +162,9 @@ def verify_prizes(session: Session, record: LevelRecord) -> None:
     last_prize = prizes[-1] if prizes else None
     if last_prize is None or last_prize.trigger is not None:
         raise MysteryError(f"level {record.id}: the store has no open prize of this mystery level")
-    contribution_count = session.count_numbered_contributions(record.id) - last_prize.contributions_before
+    contribution_count = (
+        session.count_numbered_contributions(record.id) - last_prize.contribution_count_before
+    )
     expected_amount = (
         last_prize.start_amount
         + last_prize.added_amount
@@ -191,7 +193,7 @@ def _check_prize(session: Session, prize: PrizeRecord) -> None:
         raise MysteryError(f"{prize_name}: its secret does not match the commitment")
     if not prize.claim_id:
         return
-    contribution_count = prize.contributions_at_end - prize.contributions_before
+    contribution_count = prize.contribution_count_at_end - prize.contribution_count_before
     reached_amount = prize.start_amount + prize.added_amount + contribution_count * trigger.step_amount
     was_reached_earlier = (
         not prize.added_amount
@@ -203,7 +205,7 @@ def _check_prize(session: Session, prize: PrizeRecord) -> None:
             f"{prize_name}: contribution {contribution_count} is not the first that reached {trigger.trigger_amount}"
         )
     hit = session.find_claim(prize.claim_id)
-    if hit is None or session.find_numbered_contribution(prize.level_id, prize.contributions_at_end) != (
+    if hit is None or session.find_numbered_contribution(prize.level_id, prize.contribution_count_at_end) != (
         hit.machine,
         hit.contribution_number,
     ):

@@ -91,10 +91,12 @@ class MysterySecrets:
     The random number generator starts with the first draw.
     """
 
-    def __init__(self, key: bytes, start: Callable[[int], RandomService] = start_generator) -> None:
-        """Create it with a key of 32 bytes; ``start`` returns the generator for the number of a controller's term."""
+    def __init__(
+        self, key: bytes, start_new_generator: Callable[[int], RandomService] = start_generator
+    ) -> None:
+        """Create it with a key of 32 bytes; ``start_new_generator`` starts the generator of a controller's term."""
         self._cipher = AESGCM(key)
-        self._start = start
+        self._start_generator = start_new_generator
         self._generator: RandomService | None = None
 
     def draw(self, draw_trigger: Callable[[RandomSource], MysteryTrigger], term: int) -> MysteryTrigger:
@@ -104,7 +106,7 @@ class MysterySecrets:
         term.
         """
         if self._generator is None:
-            self._generator = self._start(term)
+            self._generator = self._start_generator(term)
         try:
             with self._generator.step() as step:
                 return draw_trigger(step)

@@ -15,8 +15,8 @@ from meters.transaction import JSON
 FallCause = Literal["", "win", "ceiling", "correction"]
 
 
-def list_partial_shares(definition: LevelDefinition) -> dict[str, Fraction]:
-    """Return the partial shares of a level that can be won, by the share's text in records and messages."""
+def build_hit_rate_by_share(definition: LevelDefinition) -> dict[str, Fraction]:
+    """Return the mean hits per wager of each partial share of a level, by the share's text in records and messages."""
     return {
         str(share): hit_rate for share, hit_rate in definition.stake_and_hit_rate.hit_rate_by_share.items()
     }
@@ -67,7 +67,7 @@ class LevelRecord:
             hit_rate=definition.stake_and_hit_rate.hit_rate,
             level=Level.open(definition.terms),
             hits_per_wager_max=definition.stake_and_hit_rate.hits_per_wager_max,
-            hit_rate_by_share=list_partial_shares(definition),
+            hit_rate_by_share=build_hit_rate_by_share(definition),
         )
 
     def to_text(self) -> str:
@@ -129,11 +129,11 @@ class PrizeRecord:
     opened_at: str
     start_amount: Fraction = field(metadata=stored_as("start"))
     """The level's amount, in minor units, when the secret was drawn."""
-    contributions_before: int = field(metadata=stored_as("turns_before"))
+    contribution_count_before: int = field(metadata=stored_as("turns_before"))
     """The number of contributions to the level before the secret was drawn."""
     added_amount: Fraction = field(default=Fraction(0), metadata=stored_as("lifted"))
     """The money that the level has received since then other than by wagers."""
-    contributions_at_end: int = field(default=0, metadata=stored_as("turns"))
+    contribution_count_at_end: int = field(default=0, metadata=stored_as("turns"))
     """The number of contributions when the prize was won or its level closed; 0 until then."""
     trigger: Mapping[str, JSON] | None = None
     """The disclosed secret; None until the prize is won or its level closed."""

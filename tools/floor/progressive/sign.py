@@ -71,9 +71,12 @@ class _SignLevel:
 
         The drums move from ``start_thousandths`` to the last value.
         """
-        target = self.last_value.amount_cents * 1000
-        run_ns = min(DRUM_MOVE_DURATION_NS, max(0, now_ns - self.changed_ns))
-        return self.start_thousandths + (target - self.start_thousandths) * run_ns // DRUM_MOVE_DURATION_NS
+        target_thousandths = self.last_value.amount_cents * 1000
+        elapsed_ns = min(DRUM_MOVE_DURATION_NS, max(0, now_ns - self.changed_ns))
+        return (
+            self.start_thousandths
+            + (target_thousandths - self.start_thousandths) * elapsed_ns // DRUM_MOVE_DURATION_NS
+        )
 
     def is_fresh(self, now_ns: int) -> bool:
         """Return whether the last live value is recent enough for the amount to be displayed."""
@@ -110,10 +113,10 @@ class Sign:
             has_timed_out=has_timed_out,
         ):
             return ""
-        elif contradiction := value.find_amount_error(
+        elif value_error := value.find_amount_error(
             level.last_value.amount_cents, level.last_value.fall_count
         ):
-            return contradiction
+            return value_error
         else:
             if value.fall_count != level.last_value.fall_count:
                 level.start_thousandths, level.changed_ns = value.amount_cents * 1000, now_ns
@@ -133,9 +136,9 @@ class Sign:
     def build_plates(self, now_ns: int) -> tuple[Plate, ...]:
         """Return what the sign displays now, for each level."""
         live_levels = sorted(
-            name for name, level in self._level_by_id.items() if level.received_ns is not None
+            level_id for level_id, level in self._level_by_id.items() if level.received_ns is not None
         )
-        return tuple(self._build_plate(name, now_ns) for name in self.chosen_levels or live_levels)
+        return tuple(self._build_plate(level_id, now_ns) for level_id in self.chosen_levels or live_levels)
 
     def _build_plate(self, level_id: str, now_ns: int) -> Plate:
         """Return what the sign displays of one level now."""
@@ -211,26 +214,26 @@ async def listen(
     certificate files.
     """
 
-    async def follow_levels(line: BrokerConnection) -> None:
+    async def follow_levels(connection: BrokerConnection) -> None:
         """Receive the values of all progressive levels over a new connection, and send the sign's heartbeats."""
-        await line.subscribe(topics.LEVEL_VALUE_TOPIC_FILTER)
-        await line.subscribe(topics.LEVEL_WIN_TOPIC_FILTER)
-        await run_together(receive_values(line), send_heartbeats(line))
+        await connection.subscribe(topics.LEVEL_VALUE_TOPIC_FILTER)
+        await connection.subscribe(topics.LEVEL_WIN_TOPIC_FILTER)
+        await run_together(receive_values(connection), send_heartbeats(connection))
 
-    async def send_heartbeats(line: BrokerConnection) -> None:
+    async def send_heartbeats(connection: BrokerConnection) -> None:
         """Publish the sign's heartbeat at regular intervals."""
         while True:
             heartbeat = build_heartbeat(now_ns())
             if heartbeat is not None:
-                await line.publish(topics.build_heartbeat_topic(name), heartbeat, QOS_AT_MOST_ONCE)
+                await connection.publish(topics.build_heartbeat_topic(name), heartbeat, QOS_AT_MOST_ONCE)
             await asyncio.sleep(_HEARTBEAT_CHECK_SECONDS)
 
-    async def receive_values(line: BrokerConnection) -> None:
+    async def receive_values(connection: BrokerConnection) -> None:
         """Update the sign with each received level value, and report invalid ones."""
-        async for message in line.messages:
-            contradiction = _process_value(sign, message, now_ns())
-            if contradiction:
-                report(contradiction)
+        async for message in connection.messages:
+            value_error = _process_value(sign, message, now_ns())
+            if value_error:
+                report(value_error)
 
     def report_lost(reason: str) -> None:
         """Report that there is no connection to the broker, and why."""

@@ -51,9 +51,9 @@ class SignPicture(Picture):
         first_index = group_index * _PLATES_AT_ONCE_MAX
         group = plates[first_index : first_index + _PLATES_AT_ONCE_MAX]
         for i, plate in enumerate(group):
-            step = (h - 20) / len(group)
-            plate_height = min(step - 10, _PLATE_HEIGHT_MAX)
-            top = y + 10 + i * step + (step - plate_height) / 2
+            slot_height = (h - 20) / len(group)
+            plate_height = min(slot_height - 10, _PLATE_HEIGHT_MAX)
+            top = y + 10 + i * slot_height + (slot_height - plate_height) / 2
             _draw_plate(context, texts_of_languages, plate, (x + 20, top, w - 40, plate_height), currency)
         _draw_staff_lamp(context, plates)
 
@@ -67,32 +67,37 @@ def _draw_plate(
     context: DrawingContext, texts_of_languages: tuple[Texts, ...], plate: Plate, rect: Rect, currency: str
 ) -> None:
     """Draw one progressive level: its name, and below it the amount or, if it is unknown, a text."""
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     size = "marquee" if h > 320 else "title"
-    head = context.theme.size_by_name[size] * 1.5
+    heading_height = context.theme.size_by_name[size] * 1.5
     names = dict.fromkeys(
         texts.choose_translation(plate.names, plate.level_id) for texts in texts_of_languages
     )
-    paint = "text_dim" if plate.amount_thousandths is None else build_gold_gradient(p.theme)
-    p.draw_text(
+    paint = "text_dim" if plate.amount_thousandths is None else build_gold_gradient(painter.theme)
+    painter.draw_text(
         _LANGUAGE_SEPARATOR.join(names),
-        (x + w / 2, y + head / 2),
+        (x + w / 2, y + heading_height / 2),
         TextStyle("heavy", size, paint, 1.5),
         width_max=w - 8,
     )
     if plate.win is not None:
-        money = context.texts.format_money(plate.win.amount_cents, currency)
-        winner_text = context.texts.translate("progressive.won_by", machine=plate.win.machine, amount=money)
-        h -= head * 0.8
-        p.draw_text(
-            winner_text, (x + w / 2, y + h + head * 0.4), TextStyle("heavy", "title", "win"), width_max=w - 8
+        win_amount_text = context.texts.format_money(plate.win.amount_cents, currency)
+        winner_text = context.texts.translate(
+            "progressive.won_by", machine=plate.win.machine, amount=win_amount_text
         )
-    drums: Rect = (x, y + head, w, h - head)
+        h -= heading_height * 0.8
+        painter.draw_text(
+            winner_text,
+            (x + w / 2, y + h + heading_height * 0.4),
+            TextStyle("heavy", "title", "win"),
+            width_max=w - 8,
+        )
+    drums_rect: Rect = (x, y + heading_height, w, h - heading_height)
     if plate.amount_thousandths is None:
-        _draw_no_amount(context, texts_of_languages, drums)
+        _draw_no_amount(context, texts_of_languages, drums_rect)
         return
-    amount = context.texts.format_money(plate.amount_thousandths // 1000, currency)
-    draw_odometer(p, amount, drums, thousandths=plate.amount_thousandths % 1000)
+    amount_text = context.texts.format_money(plate.amount_thousandths // 1000, currency)
+    draw_odometer(painter, amount_text, drums_rect, thousandths=plate.amount_thousandths % 1000)
 
 
 def _draw_no_amount(context: DrawingContext, texts_of_languages: tuple[Texts, ...], rect: Rect) -> None:

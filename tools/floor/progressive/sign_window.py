@@ -76,17 +76,17 @@ class SignFile:
         self._currency = currency
         self._path = path
         self._picture = SignPicture(load_theme(), layout=PORTRAIT_LAYOUT if portrait else LANDSCAPE_LAYOUT)
-        self._began_ns: int | None = None
+        self._start_ns: int | None = None
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
         """Write the sign's picture to the file when it is due; return False once it is written, True before.
 
         Raises OSError if the file cannot be written.
         """
-        if self._began_ns is None:
-            self._began_ns = now_ns
+        if self._start_ns is None:
+            self._start_ns = now_ns
         is_lit = bool(plates) and all(plate.amount_thousandths is not None for plate in plates)
-        if now_ns - self._began_ns < (_STILL_PICTURE_DELAY_NS if is_lit else VALUE_AGE_MAX_NS):
+        if now_ns - self._start_ns < (_STILL_PICTURE_DELAY_NS if is_lit else VALUE_AGE_MAX_NS):
             return True
         surface = pygame.Surface(self._picture.size_pixels)
         self._picture.paint(surface, plates, now_ns, self._currency)

@@ -95,29 +95,29 @@ class Session:
     """One transaction on a progressive controller's store, with its queries and changes."""
 
     def __init__(self, store: "Store") -> None:
-        self._run = store.run
+        self._run_sql = store.run
 
     # ------------------------------------------------------------------ machines
     def list_machines(self) -> tuple[str, ...]:
         """Return the ids of the machines that may enrol in levels."""
-        return tuple(str(row[0]) for row in self._run("SELECT id FROM machine ORDER BY id"))
+        return tuple(str(row[0]) for row in self._run_sql("SELECT id FROM machine ORDER BY id"))
 
     def can_enrol(self, machine: str) -> bool:
         """Return whether this machine may enrol in levels."""
-        return bool(self._run("SELECT 1 FROM machine WHERE id = ?", machine))
+        return bool(self._run_sql("SELECT 1 FROM machine WHERE id = ?", machine))
 
     def add_machine(self, machine: str, time_text: str) -> None:
         """Allow a machine to enrol in levels; if it is allowed already, change nothing."""
-        self._run("INSERT INTO machine VALUES (?, ?) ON CONFLICT (id) DO NOTHING", machine, time_text)
+        self._run_sql("INSERT INTO machine VALUES (?, ?) ON CONFLICT (id) DO NOTHING", machine, time_text)
 
     def remove_machine(self, machine: str) -> None:
         """Remove a machine from those that may enrol; its contributions and wins stay on record."""
-        self._run("DELETE FROM machine WHERE id = ?", machine)
-        self._run("DELETE FROM heard WHERE machine = ?", machine)
+        self._run_sql("DELETE FROM machine WHERE id = ?", machine)
+        self._run_sql("DELETE FROM heard WHERE machine = ?", machine)
 
     def store_message_time(self, machine: str, time_text: str) -> None:
         """Store the time at which a machine's last message arrived."""
-        self._run(
+        self._run_sql(
             "INSERT INTO heard VALUES (?, ?) ON CONFLICT (machine) DO UPDATE SET at = excluded.at",
             machine,
             time_text,
@@ -125,11 +125,11 @@ class Session:
 
     def read_message_times(self) -> dict[str, str]:
         """Return the time of each machine's last message (ISO 8601); machines without one are left out."""
-        return {row[0]: row[1] for row in self._run("SELECT machine, at FROM heard")}
+        return {row[0]: row[1] for row in self._run_sql("SELECT machine, at FROM heard")}
 
     def list_enrolled_levels(self, machine: str) -> tuple[str, ...]:
         """Return the levels a machine has enrolled in."""
-        rows = self._run("SELECT level FROM member WHERE machine = ? ORDER BY level", machine)
+        rows = self._run_sql("SELECT level FROM member WHERE machine = ? ORDER BY level", machine)
         return tuple(str(row[0]) for row in rows)
 
     # ------------------------------------------------------------------ levels
@@ -138,17 +138,17 @@ class Session:
 
         The level's amounts are checked when the record is read.
         """
-        rows = self._run("SELECT record FROM level WHERE id = ?", level_id)
+        rows = self._run_sql("SELECT record FROM level WHERE id = ?", level_id)
         return LevelRecord.from_text(level_id, rows[0][0]) if rows else None
 
     def read_levels(self, *, excluded: Container[str] = ()) -> tuple[LevelRecord, ...]:
         """Return the records of all levels except ``excluded``; closed levels are included."""
-        rows = self._run("SELECT id, record FROM level ORDER BY id")
+        rows = self._run_sql("SELECT id, record FROM level ORDER BY id")
         return tuple(LevelRecord.from_text(row[0], row[1]) for row in rows if row[0] not in excluded)
 
     def put_level(self, record: LevelRecord) -> None:
         """Store a progressive level's record."""
-        self._run(
+        self._run_sql(
             "INSERT INTO level VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record",
             record.id,
             record.to_text(),
@@ -157,12 +157,12 @@ class Session:
     # ------------------------------------------------------------------ contributions
     def read_last_contribution_number(self, machine: str, level_id: str) -> int | None:
         """Return the number of a machine's last counted contribution to a level; None if it never enrolled there."""
-        rows = self._run("SELECT counted FROM member WHERE machine = ? AND level = ?", machine, level_id)
+        rows = self._run_sql("SELECT counted FROM member WHERE machine = ? AND level = ?", machine, level_id)
         return int(rows[0][0]) if rows else None
 
     def store_last_contribution_number(self, machine: str, level_id: str, contribution_number: int) -> None:
         """Store the number of a machine's last counted contribution to a level; the machine is enrolled in it then."""
-        self._run(
+        self._run_sql(
             "INSERT INTO member VALUES (?, ?, ?) "
             "ON CONFLICT (machine, level) DO UPDATE SET counted = excluded.counted",
             machine,
@@ -174,7 +174,7 @@ class Session:
         self, machine: str, level_id: str, contribution_number: int
     ) -> tuple[int, Fraction] | None:
         """Return a contribution as (wager in minor units, exact amount added to the level), or None if not stored."""
-        rows = self._run(
+        rows = self._run_sql(
             "SELECT wager_cents, amount FROM contribution WHERE machine = ? AND level = ? AND sequence = ?",
             machine,
             level_id,
@@ -188,7 +188,7 @@ class Session:
         ``hidden_increment`` is the exact amount in minor units that the wager adds to the level's hidden reserve,
         which pays for the level's next reset.
         """
-        self._run(
+        self._run_sql(
             "INSERT INTO contribution VALUES (?, ?, ?, ?, ?, ?)",
             contribution.machine,
             contribution.level_id,
@@ -200,7 +200,7 @@ class Session:
 
     def sum_contributions(self, level_id: str) -> Fraction:
         """Return the exact sum of a level's contributions, hidden shares included."""
-        rows = self._run(
+        rows = self._run_sql(
             "SELECT amount, hidden, count(*) FROM contribution WHERE level = ? GROUP BY amount, hidden",
             level_id,
         )
@@ -212,21 +212,25 @@ class Session:
 
         It is the current prize, unless the level was closed.
         """
-        rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number DESC LIMIT 1", level_id)
+        rows = self._run_sql(
+            "SELECT record FROM prize WHERE level = ? ORDER BY number DESC LIMIT 1", level_id
+        )
         return PrizeRecord.from_text(rows[0][0]) if rows else None
 
     def read_prizes(self, level_id: str) -> tuple[PrizeRecord, ...]:
         """Return every mystery prize of a level, in the order of their numbers."""
-        rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number", level_id)
+        rows = self._run_sql("SELECT record FROM prize WHERE level = ? ORDER BY number", level_id)
         return tuple(PrizeRecord.from_text(row[0]) for row in rows)
 
     def find_prize_of_claim(self, claim_id: str) -> PrizeRecord:
         """Return the mystery prize that a hit won. Raises LookupError if none exists."""
-        return PrizeRecord.from_text(self._run("SELECT record FROM prize WHERE claim = ?", claim_id)[0][0])
+        return PrizeRecord.from_text(
+            self._run_sql("SELECT record FROM prize WHERE claim = ?", claim_id)[0][0]
+        )
 
     def put_prize(self, record: PrizeRecord) -> None:
         """Store a mystery prize's record."""
-        self._run(
+        self._run_sql(
             "INSERT INTO prize VALUES (?, ?, ?, ?) ON CONFLICT (level, number) "
             "DO UPDATE SET claim = excluded.claim, record = excluded.record",
             record.level_id,
@@ -237,22 +241,26 @@ class Session:
 
     def count_numbered_contributions(self, level_id: str) -> int:
         """Return the number of contributions to a mystery level so far."""
-        return int(self._run("SELECT coalesce(max(place), 0) FROM turn WHERE level = ?", level_id)[0][0])
+        return int(self._run_sql("SELECT coalesce(max(place), 0) FROM turn WHERE level = ?", level_id)[0][0])
 
-    def find_numbered_contribution(self, level_id: str, turn_index: int) -> tuple[str, int] | None:
-        """Return the machine that made contribution ``turn_index`` to a mystery level, and its own number for it.
+    def find_numbered_contribution(
+        self, level_id: str, level_contribution_number: int
+    ) -> tuple[str, int] | None:
+        """Return the machine that made this contribution to a mystery level, and its own number for it.
 
-        ``turn_index`` counts the contributions of all machines to the level. Return None if no contribution has
-        this number.
+        ``level_contribution_number`` counts the contributions of all machines to the level. Return None if no
+        contribution has this number.
         """
-        rows = self._run(
-            "SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level_id, turn_index
+        rows = self._run_sql(
+            "SELECT machine, sequence FROM turn WHERE level = ? AND place = ?",
+            level_id,
+            level_contribution_number,
         )
         return (str(rows[0][0]), int(rows[0][1])) if rows else None
 
     def assign_contribution_number(self, level_id: str, machine: str, contribution_number: int) -> None:
         """Store a machine's contribution ``contribution_number`` under the next number of its mystery level."""
-        self._run(
+        self._run_sql(
             "INSERT INTO turn VALUES (?, ?, ?, ?)",
             level_id,
             self.count_numbered_contributions(level_id) + 1,
@@ -263,33 +271,33 @@ class Session:
     # ------------------------------------------------------------------ claims
     def find_claim(self, claim_id: str) -> ClaimRecord | None:
         """Return the hit with this claim id, or None."""
-        rows = self._run("SELECT record FROM claim WHERE claim = ?", claim_id)
+        rows = self._run_sql("SELECT record FROM claim WHERE claim = ?", claim_id)
         return from_json(ClaimRecord, json.loads(rows[0][0]), "win register") if rows else None
 
     def read_win_register(self) -> tuple[ClaimRecord, ...]:
         """Return the win register: every hit, ordered by level and number."""
-        rows = self._run("SELECT record FROM claim")
+        rows = self._run_sql("SELECT record FROM claim")
         hits = (from_json(ClaimRecord, json.loads(row[0]), "win register") for row in rows)
         return tuple(sorted(hits, key=lambda hit: (hit.level_id, hit.hit_number)))
 
     def list_open_claims(self, machine: str, level_id: str) -> tuple[ClaimRecord, ...]:
         """Return the hits of a machine on a level whose payment it has not reported yet."""
-        rows = self._run(
+        rows = self._run_sql(
             "SELECT record FROM claim WHERE machine = ? AND level = ? AND record LIKE ?",
             machine,
             level_id,
             _UNREPORTED_PAYMENT_LIKE_PATTERN,
         )
         hits = (from_json(ClaimRecord, json.loads(row[0]), "win register") for row in rows)
-        return tuple(sorted((c for c in hits if not c.closed_at), key=lambda hit: hit.hit_number))
+        return tuple(sorted((hit for hit in hits if not hit.closed_at), key=lambda hit: hit.hit_number))
 
     def count_hits(self, level_id: str) -> int:
         """Return how many hits of a progressive level are recorded, including those of void games."""
-        return int(self._run("SELECT count(*) FROM claim WHERE level = ?", level_id)[0][0])
+        return int(self._run_sql("SELECT count(*) FROM claim WHERE level = ?", level_id)[0][0])
 
     def put_claim(self, record: ClaimRecord) -> None:
         """Store a progressive hit's record."""
-        self._run(
+        self._run_sql(
             "INSERT INTO claim VALUES (?, ?, ?, ?) "
             "ON CONFLICT (claim) DO UPDATE SET record = excluded.record",
             record.claim_id,
@@ -303,33 +311,35 @@ class Session:
 
         A contribution with several hits appears once for each; hits of void games are included.
         """
-        rows = self._run("SELECT record FROM claim WHERE machine = ? AND level = ?", machine, level_id)
+        rows = self._run_sql("SELECT record FROM claim WHERE machine = ? AND level = ?", machine, level_id)
         return tuple(sorted(int(json.loads(row[0])["after"]) for row in rows))
 
     def find_held_message(self, claim_id: str) -> HeldMessage | None:
         """Return the held claim or payment with this id, ruled on or not; None if none was held."""
-        rows = self._run("SELECT record FROM held WHERE claim = ?", claim_id)
+        rows = self._run_sql("SELECT record FROM held WHERE claim = ?", claim_id)
         return from_json(HeldMessage, json.loads(rows[0][0]), "held claim") if rows else None
 
     def list_held_messages(self) -> tuple[HeldMessage, ...]:
         """Return all claims and payments that were ever held for a ruling, oldest first."""
-        rows = self._run("SELECT record FROM held")
+        rows = self._run_sql("SELECT record FROM held")
         return tuple(
             sorted(
                 (from_json(HeldMessage, json.loads(row[0]), "held claim") for row in rows),
-                key=lambda h: h.held_at,
+                key=lambda held_message: held_message.held_at,
             )
         )
 
     def count_held_without_ruling(self) -> int:
         """Return the number of held claims and payments that still wait for a ruling."""
         return int(
-            self._run("SELECT count(*) FROM held WHERE record LIKE ?", _UNRULED_MESSAGE_LIKE_PATTERN)[0][0]
+            self._run_sql("SELECT count(*) FROM held WHERE record LIKE ?", _UNRULED_MESSAGE_LIKE_PATTERN)[0][
+                0
+            ]
         )
 
     def put_held_message(self, record: HeldMessage) -> None:
         """Store a held claim or payment."""
-        self._run(
+        self._run_sql(
             "INSERT INTO held VALUES (?, ?) ON CONFLICT (claim) DO UPDATE SET record = excluded.record",
             record.claim_id,
             json.dumps(to_json(record), ensure_ascii=False),
@@ -339,21 +349,21 @@ class Session:
     def record_event(self, time_text: str, event_kind: str, **details: Any) -> None:
         """Record an event of the controller: its time, its kind and its details (keyword arguments)."""
         text = json.dumps(details, ensure_ascii=False, default=str, sort_keys=True)
-        self._run("INSERT INTO event VALUES (?, ?, ?)", time_text, event_kind, text)
+        self._run_sql("INSERT INTO event VALUES (?, ?, ?)", time_text, event_kind, text)
 
     def read_events(self, event_kind: str = "") -> tuple[ControllerEvent, ...]:
         """Return the recorded events of the progressive controller, or those of one kind."""
         condition, values = (" WHERE kind = ?", (event_kind,)) if event_kind else ("", ())
-        rows = self._run(f"SELECT at, kind, story FROM event{condition}", *values)  # noqa: S608 (it inserts a constant)
+        rows = self._run_sql(f"SELECT at, kind, story FROM event{condition}", *values)  # noqa: S608 (it inserts a constant)
         return tuple(ControllerEvent(row[0], row[1], json.loads(row[2])) for row in rows)
 
     def read_sign_texts(self) -> dict[str, str]:
         """Return the record of every overhead sign that must report, as JSON, by the sign's name."""
-        return {row[0]: row[1] for row in self._run("SELECT id, record FROM sign ORDER BY id")}
+        return {row[0]: row[1] for row in self._run_sql("SELECT id, record FROM sign ORDER BY id")}
 
     def put_sign(self, sign: str, text: str) -> None:
         """Store the last known state of an overhead sign; ``text`` is its :class:`SignRecord` as JSON."""
-        self._run(
+        self._run_sql(
             "INSERT INTO sign VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record",
             sign,
             text,
@@ -361,11 +371,11 @@ class Session:
 
     def remove_sign(self, sign: str) -> None:
         """Remove an overhead sign from the list of signs that must report."""
-        self._run("DELETE FROM sign WHERE id = ?", sign)
+        self._run_sql("DELETE FROM sign WHERE id = ?", sign)
 
     def put_daily_amount(self, day: str, level_id: str, time_text: str, amount_cents: int) -> None:
         """Store the last displayed amount of a level on a day (I-16), replacing an earlier one of that day."""
-        self._run(
+        self._run_sql(
             "INSERT INTO daily VALUES (?, ?, ?, ?) "
             "ON CONFLICT (day, level) DO UPDATE SET at = excluded.at, amount_cents = excluded.amount_cents",
             day,
@@ -376,7 +386,7 @@ class Session:
 
     def list_daily_amounts(self) -> tuple[DailyAmount, ...]:
         """Return the last amount that each level displayed on each day."""
-        rows = self._run("SELECT day, level, at, amount_cents FROM daily ORDER BY day, level")
+        rows = self._run_sql("SELECT day, level, at, amount_cents FROM daily ORDER BY day, level")
         return tuple(DailyAmount(row[0], row[1], row[2], int(row[3])) for row in rows)
 
 
@@ -429,9 +439,9 @@ class Store(ABC):
         Earlier versions created fewer tables; the next controller that starts creates the missing ones.
         """
         names = [
-            table.split(" (")[0].split()[-1]
-            for table in _CREATE_TABLES_SQL
-            if table.startswith("CREATE TABLE")
+            statement.split(" (")[0].split()[-1]
+            for statement in _CREATE_TABLES_SQL
+            if statement.startswith("CREATE TABLE")
         ]
         missing_tables = [name for name in names if not self.run(self.table_exists_sql, name)[0][0]]
         if missing_tables:
@@ -446,8 +456,8 @@ class Store(ABC):
         ``integer_sql_type`` is the SQL type of whole numbers.
         """
         self.run(self.begin_sql)
-        for table in _CREATE_TABLES_SQL:
-            self.run(table.format(int=integer_sql_type))
+        for statement in _CREATE_TABLES_SQL:
+            self.run(statement.format(int=integer_sql_type))
         self.run("INSERT INTO office VALUES (1, 0, 0) ON CONFLICT (one) DO NOTHING")
         self.term = int(self.run("UPDATE office SET term = term + 1 RETURNING term")[0][0])
         self.run("COMMIT")
@@ -503,15 +513,15 @@ class SqliteStore(SqliteReader):
         Raises :class:`StoreBusyError` if another controller uses it, or OperatorError for an invalid file.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_name(path.name + ".lock")
+        lock_path = path.with_name(path.name + ".lock")
         try:
-            self._lock = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            self._lock_descriptor = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise OperatorError(f"{lock}: {error.strerror}") from error
+            raise OperatorError(f"{lock_path}: {error.strerror}") from error
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._lock_descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            os.close(self._lock)
+            os.close(self._lock_descriptor)
             raise StoreBusyError(f"{path}: another controller is using this store") from None
         try:
             self._connection = sqlite3.connect(path, isolation_level=None)
@@ -519,12 +529,12 @@ class SqliteStore(SqliteReader):
             self._connection.execute("PRAGMA synchronous = FULL")
             self._take_over("INTEGER")
         except sqlite3.DatabaseError as error:
-            os.close(self._lock)
+            os.close(self._lock_descriptor)
             raise OperatorError(f"{path}: {error}") from error
 
     def close(self) -> None:
         """Close the store; see :meth:`Store.close`."""
         self._connection.close()
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        if self._lock_descriptor >= 0:
+            os.close(self._lock_descriptor)
+            self._lock_descriptor = -1

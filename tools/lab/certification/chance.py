@@ -54,7 +54,7 @@ def check_chance_decides(case: CertificationCase) -> Iterator[Finding]:
 def check_draw_on_every_path(case: CertificationCase) -> Iterator[Finding]:
     """Check that every game draws a random number before its result, whatever the player decides."""
     bets = [bet for bet in case.analysis.bets if bet.options]
-    for name, choose_option in OPTION_CHOOSER_BY_POLICY.items() if bets else ():
+    for policy_name, choose_option in OPTION_CHOOSER_BY_POLICY.items() if bets else ():
         decision_total = 0
         for bet in bets:
             for _ in range(_GAMES_PER_POLICY):
@@ -65,11 +65,11 @@ def check_draw_on_every_path(case: CertificationCase) -> Iterator[Finding]:
                         "draw-on-every-path",
                         ("B-01",),
                         FindingStatus.FAIL,
-                        f"bet {bet.bet}, {name}: no random number was drawn",
+                        f"bet {bet.bet}, {policy_name}: no random number was drawn",
                     )
                     return
         games_text = format_count(_GAMES_PER_POLICY * len(bets), "game")
-        evidence = f"{name}: {games_text}, {format_count(decision_total, 'decision')}"
+        evidence = f"{policy_name}: {games_text}, {format_count(decision_total, 'decision')}"
         yield Finding("draw-on-every-path", ("B-01",), FindingStatus.PASS, evidence)
         if not decision_total:
             return
@@ -110,11 +110,11 @@ def check_strategy(case: CertificationCase) -> Iterator[Finding]:
     """
     rules = case.game.rules
     holds_reels = isinstance(rules, ReelRules) and any(
-        getattr(table, "can_player_hold", False) for table in rules.definition.stages.values()
+        getattr(stage, "can_player_hold", False) for stage in rules.definition.stages.values()
     )
-    for code in case.profile.languages if holds_reels else ():
-        if not any(word in case.game.help.get(code, "").lower() for word in _HOLD_WORDS[code]):
-            reason = f"the rules in {code} do not say that reels may be held"
+    for language in case.profile.languages if holds_reels else ():
+        if not any(word in case.game.help.get(language, "").lower() for word in _HOLD_WORDS[language]):
+            reason = f"the rules in {language} do not say that reels may be held"
             yield Finding("strategy", ("P-10", "C-10"), FindingStatus.FAIL, reason)
     for bet in case.analysis.bets:
         if bet.worst_rtp is not None:
@@ -148,7 +148,7 @@ def check_prizes_at_every_bet(case: CertificationCase) -> Iterator[Finding]:
     requirements = ("B-12", "B-17", "C-22")
     unavailable_prizes_by_bet = case.analysis.list_prizes_unavailable_by_bet()
     for bet in case.analysis.bets:
-        prizes_never_won = ", ".join(f"{p.stage_or_spot} {p.name}" for p in bet.prizes_never_won)
+        prizes_never_won = ", ".join(f"{prize.stage_or_spot} {prize.name}" for prize in bet.prizes_never_won)
         evidence, status = f"{format_count(len(bet.prizes), 'prize')}", status_from_check(ok=bet.rtp > 0)
         if not bet.prizes:
             profitable_wins = sorted(
@@ -181,7 +181,7 @@ def check_prizes_at_every_bet(case: CertificationCase) -> Iterator[Finding]:
 def _count_games_to_win(case: CertificationCase, bet: BetAnalysis) -> int:
     """Play games of a bet until one wins more than its stakes; return the number played, or 0 if none won."""
     game = case.game.with_table_state(bet.table)
-    for n in range(1, _GAMES_TO_WIN_MAX + 1):
+    for game_number in range(1, _GAMES_TO_WIN_MAX + 1):
         wager = build_wager(game, bet)
         outcome = play_with_answers(
             game.play(wager, case.draw_source),
@@ -193,7 +193,7 @@ def _count_games_to_win(case: CertificationCase, bet: BetAnalysis) -> int:
             and settlement.spot in bet.options.get("bets", {settlement.spot})
             for settlement in outcome.settlements
         ):
-            return n
+            return game_number
     return 0
 
 

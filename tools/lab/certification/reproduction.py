@@ -114,34 +114,40 @@ def _reproduce_verdicts(
     )
 
 
-def _compare_file(folder: Path, name: str, reproduced: bytes) -> ReproducedItem:
+def _compare_file(folder: Path, name: str, reproduced_data: bytes) -> ReproducedItem:
     """Compare a reproduced file with the signed one of the bundle; the result states the first difference."""
-    signed = (folder / name).read_bytes()
-    return ReproducedItem(name, "" if signed == reproduced else _find_first_difference(signed, reproduced))
+    signed_data = (folder / name).read_bytes()
+    return ReproducedItem(
+        name, "" if signed_data == reproduced_data else _find_first_difference(signed_data, reproduced_data)
+    )
 
 
 def _find_first_difference(signed_text: bytes, reproduced_text: bytes) -> str:
     """Return as text from which line on two texts differ, or their lengths if one is only longer than the other."""
     pairs = zip(signed_text.splitlines(), reproduced_text.splitlines(), strict=False)
-    line = next(
-        (n for n, (signed_line, reproduced_line) in enumerate(pairs, 1) if signed_line != reproduced_line),
+    differing_line_number = next(
+        (
+            line_number
+            for line_number, (signed_line, reproduced_line) in enumerate(pairs, 1)
+            if signed_line != reproduced_line
+        ),
         None,
     )
     return (
-        f"from line {line} on"
-        if line
+        f"from line {differing_line_number} on"
+        if differing_line_number
         else f"{len(signed_text)} bytes signed, {len(reproduced_text)} made here"
     )
 
 
 # ------------------------------------------------------------------ a submission
 def _compare_packages(
-    folder: Path, built_files: Mapping[str, bytes], archive: str, wheel: str
+    folder: Path, built_files: Mapping[str, bytes], archive_name: str, wheel_name: str
 ) -> Iterator[ReproducedItem]:
     """Yield, for each package of a submission, whether the package built from its source is identical to it."""
-    for name in (archive, wheel):
+    for name in (archive_name, wheel_name):
         is_identical = built_files.get(name) == (folder / name).read_bytes()
-        yield ReproducedItem(f"{name} from {archive}", "" if is_identical else "the build is another")
+        yield ReproducedItem(f"{name} from {archive_name}", "" if is_identical else "the build is another")
 
 
 def _reproduce_submission(
@@ -149,22 +155,22 @@ def _reproduce_submission(
 ) -> Iterator[ReproducedItem]:
     """Rebuild the packages of a submission from their source; yield for each file whether it is identical."""
     names = sorted(manifest_details["files"])
-    archive = next(name for name in names if name.endswith(_SOURCE_ARCHIVE_ENDING))
-    wheel = next(name for name in names if name.endswith(_WHEEL_ENDING))
+    archive_name = next(name for name in names if name.endswith(_SOURCE_ARCHIVE_ENDING))
+    wheel_name = next(name for name in names if name.endswith(_WHEEL_ENDING))
     signed_manifest = load_signed_manifest(
         folder / SOFTWARE_MANIFEST_NAME, (folder / BUNDLE_SIGNER_NAME).read_text(encoding="ascii").strip()
     )
     with tempfile.TemporaryDirectory() as unpacked_folder:
-        with tarfile.open(folder / archive) as source:
+        with tarfile.open(folder / archive_name) as source:
             extract_files(source, Path(unpacked_folder))
-        root = Path(unpacked_folder) / archive.removesuffix(_SOURCE_ARCHIVE_ENDING)
+        root = Path(unpacked_folder) / archive_name.removesuffix(_SOURCE_ARCHIVE_ENDING)
         (root / "PKG-INFO").unlink(missing_ok=True)  # hatchling writes its own
-        yield from _compare_packages(folder, build_packages(root), archive, wheel)
+        yield from _compare_packages(folder, build_packages(root), archive_name, wheel_name)
         copied_pages = read_pages(root)
     yield ReproducedItem(
-        f"{SOFTWARE_MANIFEST_NAME} of {wheel}",
+        f"{SOFTWARE_MANIFEST_NAME} of {wheel_name}",
         _describe_wheel_differences(
-            _read_wheel_digests((folder / wheel).read_bytes()), signed_manifest.files
+            _read_wheel_digests((folder / wheel_name).read_bytes()), signed_manifest.files
         ),
     )
     yield _compare_installed_software(signed_manifest)
@@ -181,8 +187,8 @@ def _reproduce_submission(
             folder / name, game, folder / f"{game.id}.toml", profile, int(manifest_details["games_played"])
         )
     other_names = {
-        archive,
-        wheel,
+        archive_name,
+        wheel_name,
         SOFTWARE_MANIFEST_NAME,
         BATTERY_FILE,
         *(f"{game.id}{FINDINGS_ENDING}" for game in games),

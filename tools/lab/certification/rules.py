@@ -57,7 +57,7 @@ _SIMULATED_GAMES_MIN = 100
 #: Words that the game's rules use for a double-up, by language.
 _DOUBLE_UP_WORDS = {"en": ("doubl", "red or black"), "fr": ("doubl", "rouge ou noir")}
 #: The bets to which a profile's minimum return applies, as text.
-_MINIMUM_RETURN_SCOPE_TEXTS = {
+_MINIMUM_RETURN_SCOPE_TEXT_BY_UNIT = {
     "bet": "of each bet",
     "game": "of the game's best bet",
     "nothing": "that no bet must reach",
@@ -94,7 +94,7 @@ def check_return_floor(case: CertificationCase) -> Iterator[Finding]:
             if bet_below_floor
             else FindingStatus.NOTED,
             f"bet {bet.bet}: {format_percent(rtp)} = {_format_short_fraction(rtp)}{counted_text}; "
-            f"the minimum return {_MINIMUM_RETURN_SCOPE_TEXTS[floor.applies_to]} "
+            f"the minimum return {_MINIMUM_RETURN_SCOPE_TEXT_BY_UNIT[floor.applies_to]} "
             f"is {format_percent(floor.required_return)}",
         )
 
@@ -154,26 +154,29 @@ def check_largest_win(case: CertificationCase) -> Iterator[Finding]:
     be more than a meter can count, or if there is a limit and the largest win has no exact figure.
     """
     rules = case.profile.play
-    limit = rules.win_max_cents
-    prizes = tuple((bet.max_win_credits, bet.cost_credits) for bet in case.analysis.bets)
+    limit_cents = rules.win_max_cents
+    max_win_and_cost_by_bet = tuple((bet.max_win_credits, bet.cost_credits) for bet in case.analysis.bets)
     offered_denominations = []
     for cents in case.game.denominations_cents:
         if min(map(case.game.compute_round_cost, case.game.bet_options)) * cents > rules.bet_max_cents:
             continue  # reported by the rule of bets
-        largest_cents = compute_largest_win_cents(case.game, cents, rules.bet_max_cents, prizes)
+        largest_cents = compute_largest_win_cents(
+            case.game, cents, rules.bet_max_cents, max_win_and_cost_by_bet
+        )
         if largest_cents is None:
             evidence = "the largest win has no exact figure"
-            status = FindingStatus.NOTED if limit is None else FindingStatus.FAIL
+            status = FindingStatus.NOTED if limit_cents is None else FindingStatus.FAIL
         elif largest_cents > METER_CENTS_MAX:
             status = FindingStatus.FAIL
             evidence = f"{format_count(largest_cents, 'cent')}: more than a meter of ten digits can count"
-        elif limit is not None and largest_cents > limit and case.game.rules.list_spots():
-            evidence = f"{format_count(largest_cents, 'cent')}: wagers that could win more than {limit:,} are refused"
+        elif limit_cents is not None and largest_cents > limit_cents and case.game.rules.list_spots():
+            reason = f"wagers that could win more than {limit_cents:,} are refused"
+            evidence = f"{format_count(largest_cents, 'cent')}: {reason}"
             status = FindingStatus.NOTED
             offered_denominations.append(cents)
-        elif limit is not None and largest_cents > limit:
+        elif limit_cents is not None and largest_cents > limit_cents:
             status = FindingStatus.NOTED
-            reason = f"denomination not offered, because the limit is {limit:,}"
+            reason = f"denomination not offered, because the limit is {limit_cents:,}"
             evidence = f"{format_count(largest_cents, 'cent')}: {reason}"
         else:
             status, evidence = FindingStatus.PASS, f"{format_count(largest_cents, 'cent')} at most"
@@ -184,8 +187,8 @@ def check_largest_win(case: CertificationCase) -> Iterator[Finding]:
             status,
             f"{format_count(cents, 'cent')} a credit: {evidence}",
         )
-    if limit is not None and not offered_denominations:
-        evidence = f"at no denomination is the largest win within {format_count(limit, 'cent')}"
+    if limit_cents is not None and not offered_denominations:
+        evidence = f"at no denomination is the largest win within {format_count(limit_cents, 'cent')}"
         yield Finding("largest-win", ("C-07", "F-05", "F-11"), FindingStatus.FAIL, evidence)
 
 
@@ -223,10 +226,10 @@ def check_progressive_levels(case: CertificationCase) -> Iterator[Finding]:
                 ),
             )
     levels = dict.fromkeys(participation.level for participation in case.game.list_every_level())
-    slots = [ProgressiveLevelTable(game=case.game.id, level=level) for level in levels]
-    if slots:
+    level_tables = [ProgressiveLevelTable(game=case.game.id, level=level) for level in levels]
+    if level_tables:
         try:
-            pools = create_pools(case.game, case.game.denominations_cents, slots)
+            pools = create_pools(case.game, case.game.denominations_cents, level_tables)
             is_equal = all(
                 set(list_available_bets(pools, case.game, cents))
                 == set(_iter_bets_of_prescribed_amounts(case.game, cents))
@@ -261,10 +264,12 @@ def _iter_bets_of_prescribed_amounts(game: Game, cents: int) -> Iterator[int]:
 
 def _find_unequal_chance_error(case: CertificationCase) -> str:
     """Return a text on a progressive level whose chance differs between two bets of equal stake, or ""."""
-    rates: dict[tuple[str, int], tuple[str, Fraction]] = {}
+    bet_and_rate_by_level_and_stake: dict[tuple[str, int], tuple[str, Fraction]] = {}
     for bet in case.analysis.bets:
         for figures in bet.progressives:
-            other_bet, rate = rates.setdefault((figures.level, bet.cost_credits), (bet.bet, figures.rate))
+            other_bet, rate = bet_and_rate_by_level_and_stake.setdefault(
+                (figures.level, bet.cost_credits), (bet.bet, figures.rate)
+            )
             if rate != figures.rate:
                 return (
                     f"{figures.level}: {format_one_in(rate)} on bet {other_bet} and {format_one_in(figures.rate)}"
@@ -277,8 +282,8 @@ def check_prizes_in_kind(case: CertificationCase) -> Iterator[Finding]:
     """Check that prizes in kind are allowed, described in each language, and stated separately (s.90; NJ-A(e))."""
     is_allowed = case.profile.handpay.prizes_in_kind != "refused"
     for prize in case.game.list_prizes_in_kind():
-        codes_without_description = [
-            code for code in case.profile.languages if not prize.description.get(code)
+        languages_without_description = [
+            language for language in case.profile.languages if not prize.description.get(language)
         ]
         figures = [
             (bet, merchandise_figures)
@@ -296,13 +301,13 @@ def check_prizes_in_kind(case: CertificationCase) -> Iterator[Finding]:
         )
         evidence = (
             "described"
-            if not codes_without_description
-            else f"no description in {', '.join(codes_without_description)}"
+            if not languages_without_description
+            else f"no description in {', '.join(languages_without_description)}"
         )
         yield Finding(
             "prizes-in-kind",
             ("C-03", "C-09"),
-            status_from_check(ok=is_allowed and not codes_without_description),
+            status_from_check(ok=is_allowed and not languages_without_description),
             f"{prize.id}: {evidence if is_allowed else 'the jurisdiction allows only prizes in money'}; worth "
             f"{prize.value_cents:,} minor units, not included in the return: {separate_returns}",
         )
@@ -310,45 +315,45 @@ def check_prizes_in_kind(case: CertificationCase) -> Iterator[Finding]:
 
 def check_languages(case: CertificationCase) -> Iterator[Finding]:
     """Check that the game's title and rules exist in every language of the profile, with different texts."""
-    for code in case.profile.languages:
-        missing_texts = [name for name in ("title", "help") if not getattr(case.game, name).get(code)]
-        help_ = case.game.help.get(code, "")
-        codes_with_same_text = [
-            other_code
-            for other_code, text in case.game.help.items()
-            if other_code != code and text.split() == help_.split()
+    for language in case.profile.languages:
+        missing_texts = [name for name in ("title", "help") if not getattr(case.game, name).get(language)]
+        help_text = case.game.help.get(language, "")
+        languages_with_same_text = [
+            other_language
+            for other_language, text in case.game.help.items()
+            if other_language != language and text.split() == help_text.split()
         ]
-        evidence = f"title and {len(help_.split())} words of rules"
+        evidence = f"title and {len(help_text.split())} words of rules"
         if missing_texts:
             evidence = f"no {', '.join(missing_texts)}"
-        elif codes_with_same_text:
-            evidence = f"the rules are those in {', '.join(codes_with_same_text)}, word for word"
-        ok = not missing_texts and not codes_with_same_text
-        yield Finding("languages", ("C-02", "C-18"), status_from_check(ok=ok), f"{code}: {evidence}")
+        elif languages_with_same_text:
+            evidence = f"the rules are those in {', '.join(languages_with_same_text)}, word for word"
+        ok = not missing_texts and not languages_with_same_text
+        yield Finding("languages", ("C-02", "C-18"), status_from_check(ok=ok), f"{language}: {evidence}")
 
 
 def check_void_rule(case: CertificationCase) -> Iterator[Finding]:
     """Check that a game's help states no malfunction rule: the screen displays the jurisdiction's rule."""
     malfunction_words = {"en": "malfunction", "fr": "défectuosité"}
-    for code in case.profile.languages:
-        if code not in malfunction_words:
+    for language in case.profile.languages:
+        if language not in malfunction_words:
             yield Finding(
                 "void-rule",
                 ("C-25",),
                 FindingStatus.NOTED,
-                f"{code}: not checked, because the word for a malfunction in this language is unknown",
+                f"{language}: not checked, because the word for a malfunction in this language is unknown",
             )
             continue
-        help_ = _remove_case_and_accents(case.game.help.get(code, ""))
+        help_text = _remove_case_and_accents(case.game.help.get(language, ""))
         word = next(
-            (word for word in malfunction_words.values() if _remove_case_and_accents(word) in help_), None
+            (word for word in malfunction_words.values() if _remove_case_and_accents(word) in help_text), None
         )
         evidence = (
             "only the jurisdiction's own rule is displayed"
             if word is None
             else f'the help says "{word}"; the jurisdiction\'s own rule is displayed too'
         )
-        yield Finding("void-rule", ("C-25",), status_from_check(ok=word is None), f"{code}: {evidence}")
+        yield Finding("void-rule", ("C-25",), status_from_check(ok=word is None), f"{language}: {evidence}")
 
 
 def _remove_case_and_accents(text: str) -> str:
@@ -365,21 +370,21 @@ def check_longest_odds(case: CertificationCase) -> Iterator[Finding]:
         if not awards:
             yield Finding("longest-odds", ("B-12",), FindingStatus.NOT_APPLICABLE, _format_no_award(bet))
             continue
-        rarest = awards[0]
+        rarest_award = awards[0]
         yield Finding(
             "longest-odds",
             ("B-12",),
-            status_from_check(ok=limit is None or rarest.rate * limit >= 1),
-            f"bet {bet.bet}: {_format_award(rarest)}; {limit_text}",
+            status_from_check(ok=limit is None or rarest_award.rate * limit >= 1),
+            f"bet {bet.bet}: {_format_award(rarest_award)}; {limit_text}",
         )
 
 
 def check_long_odds(case: CertificationCase) -> Iterator[Finding]:
     """State the very long odds that must be disclosed to the player; the help pages show the same list."""
-    limits = case.profile.awards.odds_limits
+    odds_limits = case.profile.awards.odds_limits
     for bet in case.analysis.bets:
         awards = list_awards(bet)
-        long_odds = list_awards_to_disclose(awards, limits)
+        long_odds = list_awards_to_disclose(awards, odds_limits)
         if not awards:
             yield Finding("long-odds", ("C-23",), FindingStatus.NOT_APPLICABLE, _format_no_award(bet))
             continue
@@ -429,28 +434,28 @@ def check_bet_limit(case: CertificationCase) -> Iterator[Finding]:
 
     If the limit reduces the highest bet of a betting spot, this is noted.
     """
-    limit, layout = case.profile.play.bet_max_cents, case.game.rules.list_spots()
+    limit_cents, spots = case.profile.play.bet_max_cents, case.game.rules.list_spots()
     for cents in case.game.denominations_cents:
         allowed_bets = [
             bet_credits
             for bet_credits in case.game.bet_options
-            if case.game.compute_round_cost(bet_credits) * cents <= limit
+            if case.game.compute_round_cost(bet_credits) * cents <= limit_cents
         ]
         every_bet = format_count(len(case.game.bet_options), "bet")
-        allowed_bets_text = f"{len(allowed_bets)} of {every_bet} within {format_count(limit, 'cent')}"
+        allowed_bets_text = f"{len(allowed_bets)} of {every_bet} within {format_count(limit_cents, 'cent')}"
         yield Finding(
             "bet-limit",
             ("C-04",),
             status_from_check(ok=bool(allowed_bets)),
             f"{format_count(cents, 'cent')} a credit: {allowed_bets_text}",
         )
-        accepted = case.game.rules.find_highest_bet(limit // cents)
-        for spot in layout:
-            highest_bet = accepted.get(spot.id)
-            if highest_bet is not None and highest_bet < min(spot.bet_max, limit // cents):
+        highest_bet_by_spot = case.game.rules.find_highest_bet(limit_cents // cents)
+        for spot in spots:
+            highest_bet = highest_bet_by_spot.get(spot.id)
+            if highest_bet is not None and highest_bet < min(spot.bet_max, limit_cents // cents):
                 evidence = (
                     f"{format_count(cents, 'cent')} a credit: at most {highest_bet:,} of {spot.bet_max:,} on {spot.id}:"
-                    f" the limit of {format_count(limit, 'cent')} covers all stakes of the round"
+                    f" the limit of {format_count(limit_cents, 'cent')} covers all stakes of the round"
                 )
                 yield Finding(
                     "bet-limit",
@@ -466,25 +471,27 @@ def check_double_up(case: CertificationCase) -> Iterator[Finding]:
     if not isinstance(rules, ReelRules) or rules.definition.double_up is None:
         return
     double_up = rules.definition.double_up
-    mistakes = []
+    errors = []
     smallest_prize_credits = min(
-        (p.credits for bet in case.analysis.bets for p in bet.prizes if p.credits), default=0
+        (prize.credits for bet in case.analysis.bets for prize in bet.prizes if prize.credits), default=0
     )
     if 2 * smallest_prize_credits > double_up.win_max_credits:
-        mistakes.append(
+        errors.append(
             f"never offered: the smallest prize is {format_count(smallest_prize_credits, 'credit')}"
         )
-    codes_without_rule = [
-        code
-        for code in case.profile.languages
-        if not any(word in case.game.help.get(code, "").lower() for word in _DOUBLE_UP_WORDS.get(code, ()))
+    languages_without_rule = [
+        language
+        for language in case.profile.languages
+        if not any(
+            word in case.game.help.get(language, "").lower() for word in _DOUBLE_UP_WORDS.get(language, ())
+        )
     ]
-    mistakes += [f"the rules in {code} do not mention the double-up" for code in codes_without_rule]
+    errors += [f"the rules in {language} do not mention the double-up" for language in languages_without_rule]
     limits_text = (
         f"{format_count(double_up.rounds_max, 'round')}, {format_count(double_up.win_max_credits, 'credit')}"
     )
     evidence = f"fair odds, optional; at most {limits_text}"
-    yield Finding("double-up", ("C-20",), status_from_check(ok=not mistakes), "; ".join(mistakes) or evidence)
+    yield Finding("double-up", ("C-20",), status_from_check(ok=not errors), "; ".join(errors) or evidence)
 
 
 def check_simulation(case: CertificationCase) -> Iterator[Finding]:
@@ -507,8 +514,11 @@ def check_simulation(case: CertificationCase) -> Iterator[Finding]:
         if bet.distribution is not None:
             win_cap = bet.distribution.find_highest_win_reached_on_average(10, case.games_per_bet)
             is_testable = win_cap > 0
-            capped = bet.distribution.cap_wins(win_cap)
-            rtp, variance = capped.compute_moment(1) / bet.cost_credits, capped.compute_variance()
+            capped_distribution = bet.distribution.cap_wins(win_cap)
+            rtp, variance = (
+                capped_distribution.compute_moment(1) / bet.cost_credits,
+                capped_distribution.compute_variance(),
+            )
             win_cap_text = (
                 f" (in both, each win counts as {format_count(win_cap, 'credit')} at most, because larger wins are"
                 f" too rare for this number of games; the exact return with all wins is {format_percent(bet.rtp)})"
@@ -542,7 +552,7 @@ def check_simulation(case: CertificationCase) -> Iterator[Finding]:
             else FindingStatus.NOTED
             if abs(verdict.z_score) > INTERVAL_Z_SCORE
             else FindingStatus.PASS,
-            f"bet {bet.bet}: {format_count(verdict.games, 'game')}, {100 * verdict.rtp:.3f} %, exact"
+            f"bet {bet.bet}: {format_count(verdict.game_count, 'game')}, {100 * verdict.rtp:.3f} %, exact"
             f" {format_percent(verdict.exact_return)}, z {verdict.z_score:+.2f}{win_cap_text}",
         )
     if len(verdicts) > 1:
@@ -554,9 +564,9 @@ def check_simulation(case: CertificationCase) -> Iterator[Finding]:
 
 def _judge_bets_together(verdicts: Sequence[ReturnVerdict]) -> Finding:
     """Judge the simulations of all bets of a game together: too far in one direction, or varying too much, fails."""
-    bets = len(verdicts)
-    sum_z = sum(v.z_score for v in verdicts) / math.sqrt(bets)
-    squares_z = compute_chi_square_z(sum(v.z_score**2 for v in verdicts), bets)
+    bet_count = len(verdicts)
+    sum_z = sum(verdict.z_score for verdict in verdicts) / math.sqrt(bet_count)
+    squares_z = compute_chi_square_z(sum(verdict.z_score**2 for verdict in verdicts), bet_count)
     worst_z = max(abs(sum_z), squares_z)
     return Finding(
         "simulation",
@@ -566,7 +576,7 @@ def _judge_bets_together(verdicts: Sequence[ReturnVerdict]) -> Finding:
         else FindingStatus.NOTED
         if worst_z > INTERVAL_Z_SCORE
         else FindingStatus.PASS,
-        f"{format_count(bets, 'bet')} together: z {sum_z:+.2f} of the sum, {squares_z:+.2f} of the sum of squares",
+        f"{format_count(bet_count, 'bet')} together: z {sum_z:+.2f} of the sum, {squares_z:+.2f} of the sum of squares",
     )
 
 
@@ -583,11 +593,11 @@ def _choose_replayed_wager(case: CertificationCase, wager_index: int) -> tuple[G
 
 def check_replay(case: CertificationCase) -> Iterator[Finding]:
     """Check that replaying the recorded draws and choices of a game gives the same outcome, win and display."""
-    games = min(case.games_per_bet, 200)
-    if not games:
+    game_count = min(case.games_per_bet, 200)
+    if not game_count:
         return
-    for n in range(games):
-        game, wager = _choose_replayed_wager(case, n)
+    for game_index in range(game_count):
+        game, wager = _choose_replayed_wager(case, game_index)
         draw = RecordingDrawSource(case.draw_source)
         choices: list[Choice] = []
 
@@ -599,13 +609,18 @@ def check_replay(case: CertificationCase) -> Iterator[Finding]:
         outcome = play_with_answers(game.play(wager, draw), wager, record_choice)
         replayed = play_with_choices(game.play(wager, ReplayDrawSource(draw.records)), wager, choices)
         if replayed.to_json() != outcome.to_json():
-            yield Finding("replay", ("B-08", "B-11"), FindingStatus.FAIL, f"game {n + 1} of {games} differs")
+            yield Finding(
+                "replay",
+                ("B-08", "B-11"),
+                FindingStatus.FAIL,
+                f"game {game_index + 1} of {game_count} differs",
+            )
             return
     yield Finding(
         "replay",
         ("B-08", "B-11"),
         FindingStatus.PASS,
-        f"{format_count(games, 'game')} replayed from their records, with the same outcomes",
+        f"{format_count(game_count, 'game')} replayed from their records, with the same outcomes",
     )
 
 
@@ -640,7 +655,7 @@ CERTIFICATION_RULES: tuple[CertificationRule, ...] = (
 
 
 #: Why a rule does not apply to a game, by the name of the rule; the other rules have a common text.
-_NOT_APPLICABLE_TEXTS = {
+_NOT_APPLICABLE_TEXT_BY_RULE = {
     "double_up": "the game has no double-up",
     "draw_on_every_path": "the game has no bet that can be played alone",
     "levy": "the players do not play against each other",
@@ -667,5 +682,5 @@ def check_every_rule(case: CertificationCase) -> list[Finding]:
 def _build_not_applicable(rule: CertificationRule) -> Finding:
     """Return the finding that a certification rule does not apply to the game."""
     rule_name = rule.__name__.removeprefix("check_")
-    reason = _NOT_APPLICABLE_TEXTS.get(rule_name, "the game has nothing that this rule covers")
+    reason = _NOT_APPLICABLE_TEXT_BY_RULE.get(rule_name, "the game has nothing that this rule covers")
     return Finding(rule_name.replace("_", "-"), (), FindingStatus.NOT_APPLICABLE, f"not applicable: {reason}")

@@ -203,7 +203,10 @@ def build_game_documents(
         for audience in AUDIENCES
         for language in profile.languages
     }
-    texts |= {f"{name}.md": f"# {name}\n\n{write()}\n" for name, write in FORMATTER_BY_DOCUMENT.items()}
+    texts |= {
+        f"{name}.md": f"# {name}\n\n{format_document()}\n"
+        for name, format_document in FORMATTER_BY_DOCUMENT.items()
+    }
     texts |= {
         "meters.md": _format_meters(),
         "signals.md": _format_signals(),

@@ -21,14 +21,14 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[SheetData]:
     definition = rules.definition
     exact_figures = find_exact_figures(definition)
     parse_chart(exact_figures.chart)  # refuse an invalid chart
-    means = {
+    mean_by_strategy = {
         "by the cards of the hand, of a fresh shoe": exact_figures.best_mean,
         "by this chart": exact_figures.chart_mean,
         "by the dealer's own rules": exact_figures.dealer_rule_mean,
         "of the worst choices": exact_figures.worst_mean,
     }
     labelled_values: LabelledValues = [
-        (label, to_exact_data(1 + Fraction(mean))) for label, mean in means.items()
+        (label, to_exact_data(1 + Fraction(mean))) for label, mean in mean_by_strategy.items()
     ]
     labelled_values += _build_insurance_rows(definition)
     labelled_values += [
@@ -41,10 +41,10 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[SheetData]:
     ]
     rows = []
     for line in exact_figures.chart:
-        name, total, row = line.split()
-        row_names = {"pair": f"pair of {'aces' if total == str(ACE_VALUE) else total}"}
-        rows.append([row_names.get(name, f"{name} {total}"), *row])
-    columns = ["hand", *("A" if up == ACE_VALUE else str(up) for up in DEALER_UP_CARDS)]
+        hand_kind, total, letters = line.split()
+        hand_name_by_kind = {"pair": f"pair of {'aces' if total == str(ACE_VALUE) else total}"}
+        rows.append([hand_name_by_kind.get(hand_kind, f"{hand_kind} {total}"), *letters])
+    columns = ["hand", *("A" if up_card == ACE_VALUE else str(up_card) for up_card in DEALER_UP_CARDS)]
     return [build_sheet_data("chart", labelled_values, columns, rows)]
 
 
@@ -56,8 +56,8 @@ def _build_insurance_rows(definition: BlackjackDefinition) -> LabelledValues:
     odds = definition.house_rules.insurance_odds
     if odds is None:
         return []
-    decks = definition.shoe.deck_count
-    mean_return = (1 + odds.net) * Fraction(16 * decks, 52 * decks - 1)
+    deck_count = definition.shoe.deck_count
+    mean_return = (1 + odds.net) * Fraction(16 * deck_count, 52 * deck_count - 1)
     return [
         ("insurance", f"half of the bet, at a dealer's ace; pays {odds.text}"),
         ("return of insurance, always taken, fresh shoe", to_exact_data(mean_return)),

@@ -40,7 +40,7 @@ def list_notes(bet: BetAnalysis) -> tuple[str, ...]:
     if bet.prizes_with_multipliers:
         notes.append(
             "the credits of a prize are those of a win without a multiplier; its mean credits and its return"
-            " count wins as they are paid, with the multipliers of symbols, free games, falls, respins and bonuses"
+            " count wins as they are paid, with the multipliers of symbols, free games, cascades, respins and bonuses"
         )
     if bet.mean_raise_credits:
         notes.append(

@@ -24,12 +24,12 @@ def format_cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def to_csv(game: Game, analysis: Analysis, limits: OddsLimits = DEFAULT_ODDS_LIMITS) -> str:
+def to_csv(game: Game, analysis: Analysis, odds_limits: OddsLimits = DEFAULT_ODDS_LIMITS) -> str:
     """Return the PAR sheet as one long CSV table: bet, section, name, figure, exact, decimal."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(["bet", "section", "name", "figure", "exact", "decimal"])
-    data = build_sheet(game, analysis, limits)
+    data = build_sheet(game, analysis, odds_limits)
     for key in ("game", "version", "date", "digest_sha256"):
         writer.writerow(["", "game", game.id, key, data[key], ""])
     if data["levy"] is not None:
@@ -47,18 +47,18 @@ def to_csv(game: Game, analysis: Analysis, limits: OddsLimits = DEFAULT_ODDS_LIM
             _write_row_csv(
                 writer, bet_awards["bet"], "shown to the player", f"{award['stage']} {award['award']}", award
             )
-    for feature in data["feature_sheets"]:
-        _write_feature_csv(writer, feature)
+    for feature_data in data["feature_sheets"]:
+        _write_feature_csv(writer, feature_data)
     return buffer.getvalue()
 
 
-def _write_feature_csv(writer: Any, feature: dict[str, Any]) -> None:
+def _write_feature_csv(writer: Any, feature_data: dict[str, Any]) -> None:
     """Write the sheet of a game feature, such as a bonus stage, to the CSV table."""
-    name = feature["sheet"]
-    for label, value in feature["facts"]:
+    name = feature_data["sheet"]
+    for label, value in feature_data["facts"]:
         writer.writerow(["", name, "", label, *_split_exact_and_decimal(value)])
-    for row in feature["rows"]:
-        for column, value in zip(feature["columns"][1:], row[1:], strict=True):
+    for row in feature_data["rows"]:
+        for column, value in zip(feature_data["columns"][1:], row[1:], strict=True):
             writer.writerow(["", name, row[0], column, *_split_exact_and_decimal(value)])
 
 
@@ -69,19 +69,19 @@ def _split_exact_and_decimal(value: Any) -> tuple[Any, Any]:
     return ("", "") if value is None else (value, value if isinstance(value, int) else "")
 
 
-def _write_bet_csv(writer: Any, bet: dict[str, Any]) -> None:
+def _write_bet_csv(writer: Any, bet_data: dict[str, Any]) -> None:
     """Write a bet's figures, prizes, features, levels and confidence bands to the CSV table."""
-    name = bet["bet"]
-    _write_row_csv(writer, name, "bet", name, bet)
+    name = bet_data["bet"]
+    _write_row_csv(writer, name, "bet", name, bet_data)
     for section, label in (
         ("prizes", "prize"),
         ("features", "feature"),
         ("progressives", "level"),
         ("merchandise", "prize"),
     ):
-        for row in bet[section]:
+        for row in bet_data[section]:
             _write_row_csv(writer, name, section, f"{row.get('stage', '')} {row[label]}".strip(), row)
-    for row in bet["volatility"]:
+    for row in bet_data["volatility"]:
         for band in row["bands"]:
             low, high = band["band"]
             writer.writerow([name, "band", row["quantile"], band["games"], f"{low} {high}", ""])
@@ -96,7 +96,7 @@ def _write_row_csv(writer: Any, bet: str, section: str, name: str, row: dict[str
             writer.writerow([bet, section, name, key, value, value])
 
 
-def to_html(game: Game, analysis: Analysis, limits: OddsLimits = DEFAULT_ODDS_LIMITS) -> str:
+def to_html(game: Game, analysis: Analysis, odds_limits: OddsLimits = DEFAULT_ODDS_LIMITS) -> str:
     """Return the PAR sheet as one self-contained HTML page with plots; needs the laboratory packages."""
     import jinja2  # noqa: PLC0415 (laboratory package)
 
@@ -105,14 +105,14 @@ def to_html(game: Game, analysis: Analysis, limits: OddsLimits = DEFAULT_ODDS_LI
     )
     environment.filters["odds"] = lambda figure: format_one_in(Fraction(figure["exact"]))
     environment.filters["cell"] = format_cell
-    data = build_sheet(game, analysis, limits)
+    data = build_sheet(game, analysis, odds_limits)
     plots = [_plot_bet(bet) for bet in data["bets"]]
     return environment.get_template("par.html.j2").render(sheet=data, plots=plots)
 
 
-def _plot_bet(bet: dict[str, Any]) -> str:
+def _plot_bet(bet_data: dict[str, Any]) -> str:
     """Return one bet's distribution of wins and its confidence bands as a PNG in base64; "" if either is not known."""
-    if bet["distribution"] is None or not bet["volatility"]:
+    if bet_data["distribution"] is None or not bet_data["volatility"]:
         return ""
     from matplotlib.figure import Figure  # noqa: PLC0415 (laboratory package)
 
@@ -120,7 +120,7 @@ def _plot_bet(bet: dict[str, Any]) -> str:
     figure = Figure(figsize=(10, 3.4))
     figure.subplots_adjust(left=0.06, right=0.98, top=0.9, bottom=0.25, wspace=0.14)
     left_axes, right_axes = figure.subplots(1, 2)
-    class_rows = bet["distribution"]["classes"]
+    class_rows = bet_data["distribution"]["classes"]
     names = [f"{class_row['from_bets']}-{class_row['below_bets'] or ''}" for class_row in class_rows]
     probabilities = [class_row["probability"]["decimal"] or 0.0 for class_row in class_rows]
     left_axes.bar(names, probabilities, color="#2f6f9f")
@@ -128,14 +128,14 @@ def _plot_bet(bet: dict[str, Any]) -> str:
         left_axes.set_yscale("log")
     left_axes.set_title("probability of a win, by its size in bets")
     left_axes.tick_params(axis="x", rotation=45)
-    for colour, volatility_row in zip(("#2f6f9f", "#c77d2f"), bet["volatility"][1:], strict=True):
+    for colour, volatility_row in zip(("#2f6f9f", "#c77d2f"), bet_data["volatility"][1:], strict=True):
         game_counts = [band_row["games"] for band_row in volatility_row["bands"]]
-        for end in (0, 1):
-            band_ends = [100 * band_row["band"][end] for band_row in volatility_row["bands"]]
+        for end_index in (0, 1):
+            band_ends = [100 * band_row["band"][end_index] for band_row in volatility_row["bands"]]
             right_axes.plot(
-                game_counts, band_ends, color=colour, label=None if end else volatility_row["quantile"]
+                game_counts, band_ends, color=colour, label=None if end_index else volatility_row["quantile"]
             )
-    right_axes.axhline(100 * bet["return"]["decimal"], color="black", linewidth=0.8)
+    right_axes.axhline(100 * bet_data["return"]["decimal"], color="black", linewidth=0.8)
     right_axes.set_xscale("log")
     right_axes.set_title("return by number of games, %")
     right_axes.legend()

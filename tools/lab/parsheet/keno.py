@@ -42,8 +42,8 @@ def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[SheetData]:
             if isinstance(bonus, BallBonus)
             else "every win times "
             + ", ".join(
-                f"{f} ({w} in {sum(bonus.weight_by_factor.values())})"
-                for f, w in bonus.weight_by_factor.items()
+                f"{factor} ({weight} in {sum(bonus.weight_by_factor.values())})"
+                for factor, weight in bonus.weight_by_factor.items()
             )
         )
         labelled_values.append((f"bonus {bonus.id}", f"{method_text}; {fee}"))

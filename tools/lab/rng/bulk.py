@@ -157,12 +157,12 @@ class BulkDraws:
             self._read_accepted_units(layout, row_count).reshape(row_count, layout.units).T
         )
         draws: list[UnsignedArray] = []
-        for first_unit, unit_count, words_per_outcome in layout.words:
+        for first_unit_index, unit_count, words_per_outcome in layout.words:
             if unit_count == 1:
-                draws.append(columns[first_unit] // np.uint16(words_per_outcome))
+                draws.append(columns[first_unit_index] // np.uint16(words_per_outcome))
             else:
                 shifted_units = (
-                    columns[first_unit + unit_index].astype(np.uint64) << np.uint64(16 * unit_index)
+                    columns[first_unit_index + unit_index].astype(np.uint64) << np.uint64(16 * unit_index)
                     for unit_index in range(unit_count)
                 )
                 draws.append(
@@ -181,18 +181,20 @@ class BulkDraws:
         dropped_positions: list[int] = []
         examined_count = 0
         for _ in range(REJECTIONS_MAX * 8):
-            dropped_before = len(dropped_positions)
-            for near_top in np.flatnonzero(units[examined_count:] >= layout.lowest_rejecting_unit):
-                last_unit = examined_count + int(near_top)
+            dropped_count_before = len(dropped_positions)
+            for unit_offset in np.flatnonzero(units[examined_count:] >= layout.lowest_rejecting_unit):
+                last_unit_index = examined_count + int(unit_offset)
                 rejected_unit_count = layout.count_rejected_units(
-                    units, last_unit, last_unit - len(dropped_positions)
+                    units, last_unit_index, last_unit_index - len(dropped_positions)
                 )
-                dropped_positions.extend(range(last_unit + 1 - rejected_unit_count, last_unit + 1))
+                dropped_positions.extend(
+                    range(last_unit_index + 1 - rejected_unit_count, last_unit_index + 1)
+                )
                 self.rejected_word_count += rejected_unit_count > 0
-            if len(dropped_positions) == dropped_before:
+            if len(dropped_positions) == dropped_count_before:
                 return np.delete(units, dropped_positions) if dropped_positions else units
             examined_count = len(units)
-            units = np.concatenate([units, self._read_units(len(dropped_positions) - dropped_before)])
+            units = np.concatenate([units, self._read_units(len(dropped_positions) - dropped_count_before)])
         raise RejectionLimit(
             f"{self.rejected_word_count} words were rejected for {row_count} rows of draws, more than chance explains"
         )
@@ -200,8 +202,8 @@ class BulkDraws:
     def _read_units(self, count: int) -> NDArray[np.uint16]:
         """Return the next ``count`` units of 16 bits."""
         blocks = [
-            self._read(2 * min(_UNITS_PER_REQUEST, count - units_read))
-            for units_read in range(0, count, _UNITS_PER_REQUEST)
+            self._read(2 * min(_UNITS_PER_REQUEST, count - read_unit_count))
+            for read_unit_count in range(0, count, _UNITS_PER_REQUEST)
         ]
         return np.frombuffer(
             blocks[0] if len(blocks) == 1 else b"".join(blocks), dtype=_WORD_TYPE_BY_BYTES[2]
@@ -245,18 +247,20 @@ class _RowLayout:
                 lowest_unit = bound * words_per_outcome >> 16 * (unit_count - 1)
                 self.lowest_rejecting_unit = min(self.lowest_rejecting_unit, lowest_unit)
 
-    def count_rejected_units(self, units: NDArray[np.uint16], last_unit: int, accepted_units: int) -> int:
-        """Return the size of the rejected word that ends at ``last_unit``, in units; 0 if no rejected word ends there.
+    def count_rejected_units(
+        self, units: NDArray[np.uint16], last_unit_index: int, accepted_unit_count: int
+    ) -> int:
+        """Return the size in units of the rejected word that ends at ``last_unit_index``; 0 if none ends there.
 
-        ``accepted_units`` is the number of accepted units before this one.
+        ``accepted_unit_count`` is the number of accepted units before this one.
         """
         unit_count, bound, words_per_outcome = self._word_by_last_unit.get(
-            accepted_units % self.units, (0, 0, 0)
+            accepted_unit_count % self.units, (0, 0, 0)
         )
         if not unit_count:
             return 0
         word = sum(
-            int(units[last_unit + 1 - unit_count + unit_index]) << 16 * unit_index
+            int(units[last_unit_index + 1 - unit_count + unit_index]) << 16 * unit_index
             for unit_index in range(unit_count)
         )
         return unit_count if word // words_per_outcome >= bound else 0

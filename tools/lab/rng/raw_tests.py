@@ -50,13 +50,13 @@ class DieharderLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dieharder:
+class DieharderResult:
     """The stored result of a dieharder run: the description in its first lines, and every p-value."""
 
     provenance: tuple[str, ...]
     lines: tuple[DieharderLine, ...]
 
-    def count(self, assessment: str) -> int:
+    def count_p_values(self, assessment: str) -> int:
         """Return how many p-values dieharder assessed as ``assessment``."""
         return sum(line.assessment == assessment for line in self.lines)
 
@@ -96,7 +96,7 @@ def _is_text(statement: ast.stmt) -> bool:
     )
 
 
-def read_dieharder(path: Path = DIEHARDER_FILE) -> Dieharder:
+def read_dieharder(path: Path = DIEHARDER_FILE) -> DieharderResult:
     """Parse the stored output of dieharder. Raises ValueError, naming the line, if it has another form."""
     provenance, lines = [], []
     for line_number, line_text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -112,7 +112,7 @@ def read_dieharder(path: Path = DIEHARDER_FILE) -> Dieharder:
                 )
             except ValueError as error:
                 raise ValueError(f"{path}:{line_number}: {line_text!r}: {error}") from error
-    return Dieharder(provenance=tuple(provenance), lines=tuple(lines))
+    return DieharderResult(provenance=tuple(provenance), lines=tuple(lines))
 
 
 def run_installed_tests(read_raw_bytes: Callable[[int], bytes]) -> list[RawTest]:

@@ -154,7 +154,7 @@ def build_report(
             "dieharder": {
                 "provenance": list(dieharder.provenance),
                 "changed_since": list(dieharder.list_changed_sources()),
-                "counts": {name: dieharder.count(name) for name in ("PASSED", "WEAK", "FAILED")},
+                "counts": {name: dieharder.count_p_values(name) for name in ("PASSED", "WEAK", "FAILED")},
                 "lines": [dataclasses.asdict(line) for line in dieharder.lines],
             },
             "here": [dataclasses.asdict(test) for test in run_installed_tests(read_raw_bytes)],

@@ -78,7 +78,7 @@ def run_overlaps_test(numbers_by_play: Ints, bound: int) -> Iterator[Statistical
     )
 
 
-def compute_coupon_lengths(bound: int) -> Floats:
+def compute_collection_length_chances(bound: int) -> Floats:
     """Return the probability that draw number 0, 1, 2, ... completes the set of all numbers below ``bound``.
 
     The last element is the probability that more draws are needed. The computation follows, draw by draw, the
@@ -120,17 +120,17 @@ def count_plays_per_collection(
     return lengths + [play_number] * (collection_count - len(lengths))
 
 
-def compute_mean_and_variance(lengths: Floats) -> tuple[float, float]:
-    """Return the mean and the variance of a distribution; ``lengths`` has the probability of 0, 1, 2, ..."""
-    values = np.arange(len(lengths))
-    mean = float((lengths * values).sum())
-    return mean, float((lengths * (values - mean) ** 2).sum())
+def compute_mean_and_variance(chances: Floats) -> tuple[float, float]:
+    """Return the mean and the variance of a distribution; ``chances`` has the probabilities of 0, 1, 2 and so on."""
+    values = np.arange(len(chances))
+    mean = float((chances * values).sum())
+    return mean, float((chances * (values - mean) ** 2).sum())
 
 
 def run_coupon_collector_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test how many draws it takes until every number has been drawn."""
     numbers = numbers_by_play.ravel()[:_COUPON_OUTCOMES_MAX]
-    chances = compute_coupon_lengths(bound)
+    chances = compute_collection_length_chances(bound)
     collection_count = estimate_certain_completions(*compute_mean_and_variance(chances), len(numbers))
     if collection_count < 20:
         raise TooFewOutcomesError(

@@ -43,8 +43,8 @@ def plant_correlated_pair(draws: BulkDraws, game: TestedGame, play_count: int) -
     if not isinstance(game, IndependentNumbers) or game.position_count < 2:
         raise InvalidSampleError("a correlated pair can only be planted in two positions or more")
     data = game.draw_many(draws, play_count)
-    tied = draws.below(30, play_count) == 0
-    data[tied, 1] = data[tied, 0]
+    is_tied = draws.below(30, play_count) == 0
+    data[is_tied, 1] = data[is_tied, 0]
     return data
 
 

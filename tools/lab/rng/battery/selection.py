@@ -28,9 +28,9 @@ from tools.lab.rng.battery.result import (
 )
 
 #: How many numbers at the front of a selection are tested for repetition.
-_REPEATED_HAND_NUMBERS = 5
+_REPEATED_HAND_NUMBER_COUNT = 5
 #: How many numbers at the front of a selection are tested for their order.
-_ORDER_TEST_NUMBERS = 4
+_ORDER_TEST_NUMBER_COUNT = 4
 #: Plays processed at once, in tests that split plays up.
 _PLAYS_AT_ONCE = 100_000
 
@@ -121,16 +121,16 @@ def run_overlaps_test(numbers_by_play: Ints, population: int) -> Iterator[Statis
     )
 
 
-def compute_coupon_lengths(population: int, picks: int) -> Floats:
+def compute_collection_length_chances(population: int, pick_count: int) -> Floats:
     """Return the probability that play number 0, 1, 2, ... completes the set of all numbers.
 
     The last element is the probability that more plays are needed.
     """
     chance_by_seen = np.zeros(population + 1)
     chance_by_seen[0] = 1.0
-    new_counts = np.arange(picks + 1)
+    new_counts = np.arange(pick_count + 1)
     new_count_chances = [
-        stats.hypergeom.pmf(new_counts, population, population - seen_count, picks)
+        stats.hypergeom.pmf(new_counts, population, population - seen_count, pick_count)
         for seen_count in range(population + 1)
     ]
     chances = [0.0]
@@ -138,7 +138,7 @@ def compute_coupon_lengths(population: int, picks: int) -> Floats:
         chance_before = chance_by_seen[population]
         chance_after_play = np.zeros(population + 1)
         for seen_count in np.flatnonzero(chance_by_seen).tolist():
-            new_count_max = min(picks, population - seen_count)
+            new_count_max = min(pick_count, population - seen_count)
             chance_after_play[seen_count : seen_count + new_count_max + 1] += (
                 chance_by_seen[seen_count] * new_count_chances[seen_count][: new_count_max + 1]
             )
@@ -157,7 +157,7 @@ def run_coupon_collector_test(numbers_by_play: Ints, population: int) -> Iterato
     if pick_count == population:
         yield from independent.run_coupon_collector_test(numbers_by_play[:, :1], population)
         return
-    chances = compute_coupon_lengths(population, pick_count)
+    chances = compute_collection_length_chances(population, pick_count)
     collection_count = estimate_certain_completions(
         *independent.compute_mean_and_variance(chances), play_count
     )
@@ -172,15 +172,17 @@ def run_coupon_collector_test(numbers_by_play: Ints, population: int) -> Iterato
     )
 
 
-def _choose_tested_indices(picks: int) -> tuple[int, ...]:
+def _choose_tested_indices(pick_count: int) -> tuple[int, ...]:
     """Return the indices of the first, the middle and the last number of a play."""
-    return tuple(sorted({0, picks // 2, picks - 1}))
+    return tuple(sorted({0, pick_count // 2, pick_count - 1}))
 
 
 def run_low_high_runs_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test the runs of low and high numbers at the first, the middle and the last position."""
-    for pick in _choose_tested_indices(numbers_by_play.shape[1]):
-        yield compute_runs_result("runs", f"place {pick + 1}", numbers_by_play[:, pick], population)
+    for pick_index in _choose_tested_indices(numbers_by_play.shape[1]):
+        yield compute_runs_result(
+            "runs", f"place {pick_index + 1}", numbers_by_play[:, pick_index], population
+        )
 
 
 def run_interplay_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
@@ -212,8 +214,8 @@ def count_common_numbers(numbers_by_play: Ints, population: int) -> tuple[Ints, 
     For full decks, cards at the same position are counted: fixed points of a permutation. For other
     selections the distribution is hypergeometric.
     """
-    picks = numbers_by_play.shape[1]
-    if picks == population:
+    pick_count = numbers_by_play.shape[1]
+    if pick_count == population:
         common_counts: Ints = np.count_nonzero(numbers_by_play[1:] == numbers_by_play[:-1], axis=1)
         order_count = factorial(population)
         permutation_counts = [
@@ -229,7 +231,7 @@ def count_common_numbers(numbers_by_play: Ints, population: int) -> tuple[Ints, 
         np.put_along_axis(is_drawn, part.astype(np.int64), values=True, axis=1)
         common_number_counts.append(np.count_nonzero(is_drawn[1:] & is_drawn[:-1], axis=1))
     return np.concatenate(common_number_counts), stats.hypergeom.pmf(
-        np.arange(picks + 1), population, picks, picks
+        np.arange(pick_count + 1), population, pick_count, pick_count
     )
 
 
@@ -253,7 +255,7 @@ def run_serial_test(numbers_by_play: Ints, population: int) -> Iterator[Statisti
 
 def run_repeated_hands_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test how often the first numbers of a play (a hand of limited size), in any order, are drawn again."""
-    hand_size = min(_REPEATED_HAND_NUMBERS, numbers_by_play.shape[1])
+    hand_size = min(_REPEATED_HAND_NUMBER_COUNT, numbers_by_play.shape[1])
     hands = np.sort(numbers_by_play[:, :hand_size].astype(np.int64), axis=1)
     codes = np.zeros(len(hands), dtype=np.int64)
     for i in range(hand_size):
@@ -264,9 +266,9 @@ def run_repeated_hands_test(numbers_by_play: Ints, population: int) -> Iterator[
 
 def run_permutation_test(numbers_by_play: Ints, _population: int) -> Iterator[StatisticalResult]:
     """Test that the order of the first four numbers of a play is equally often each of the 24 orders."""
-    if numbers_by_play.shape[1] < _ORDER_TEST_NUMBERS:
+    if numbers_by_play.shape[1] < _ORDER_TEST_NUMBER_COUNT:
         return
-    codes = independent.encode_order_patterns(numbers_by_play[:, :_ORDER_TEST_NUMBERS].astype(np.int64))
+    codes = independent.encode_order_patterns(numbers_by_play[:, :_ORDER_TEST_NUMBER_COUNT].astype(np.int64))
     observed_counts = np.bincount(codes, minlength=24)
     yield compute_chi_square_result(
         "permutation",

@@ -172,7 +172,8 @@ def require_stored_value(key: str, derive_value: Callable[[CheckContext], Any]) 
             or not is_json_equal(stored_value, expected)
         ):
             stored_text, expected_text = (
-                "nothing" if each is ABSENT_VALUE else format_value(each) for each in (stored_value, expected)
+                "nothing" if value is ABSENT_VALUE else format_value(value)
+                for value in (stored_value, expected)
             )
             raise PatternMismatch(f"state.{key}: expected {expected_text}, found {stored_text}")
 

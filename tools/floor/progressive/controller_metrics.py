@@ -13,16 +13,16 @@ from tools.floor.progressive.signs import SignRecord
 _SIGN_STATUSES: Final = ("lit", "dark", "silent")
 
 
-class Readings:
-    """The latest level amounts and sign states of a progressive controller, as a prometheus-client collector.
+class ControllerMetrics:
+    """The latest metrics of a progressive controller, as a prometheus-client collector.
 
-    The exporter's thread reads them while :meth:`replace_figures` replaces all of them together.
+    The exporter's thread reads them while :meth:`replace_metrics` replaces all of them together.
     """
 
     def __init__(self) -> None:
         self._metrics: tuple[Metric, ...] = ()
 
-    def replace_figures(
+    def replace_metrics(
         self, values: Iterable[LevelValue], signs: Iterable[SignRecord], unruled_count: int
     ) -> None:
         """Replace the level amounts, the states of the signs, and the number of open rulings by new ones.
@@ -57,5 +57,5 @@ class Readings:
         self._metrics = (level, falls, status, alive_gauge, held_metric)
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics of the latest figures."""
+        """Yield the latest metrics."""
         yield from self._metrics
