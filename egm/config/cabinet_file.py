@@ -400,13 +400,13 @@ class CabinetFile(_CabinetTable):
             for name, device in self.devices.items()
             if PROTOCOLS[device.protocol].is_bus
         }
-        user_by_port: dict[str, tuple[str, int | None]] = {}
+        first_use_by_port: dict[str, tuple[str, int | None]] = {}
         for key, port in self.ports_by_key.items():
             if port in SIMULATED_PORT_NAMES:
                 continue
             table_name, _, name = key.removesuffix(".port").partition(".")
             bus_position = position_by_bus_device.get(name) if table_name == "devices" else None
-            first_key, first_bus_position = user_by_port.setdefault(
+            first_key, first_bus_position = first_use_by_port.setdefault(
                 port if "://" in port else os.path.realpath(port), (key, bus_position)
             )
             if first_key != key and (bus_position is None or bus_position != first_bus_position):
@@ -498,7 +498,7 @@ class StateFolder:
         self.start_up_file = self.run / "starting.json"
         self.carry_over_file = root / "carry-over"
         self.metrics_token = root / "metrics.token"
-        self.staff = root / "people.json"
+        self.roster_file = root / "people.json"
 
     def get_screen_socket_path(self, position: int) -> Path:
         """Return the path of the socket to which the screens of a player position connect."""
@@ -509,19 +509,19 @@ class StateFolder:
         return self.run / f"screen{_format_position_suffix(position)}.token"
 
     def get_screen_address_path(self, position: int | None) -> Path:
-        """Return the path of the file with the network address of a browser screen.
+        """Return the path of the file with the network address of a player position's browser screen.
 
-        It is the screen of this player position; without a position, the top screen.
+        Without a position, the address is that of the top screen's page.
         """
         return self.run / (
             "top.url" if position is None else f"screen{_format_position_suffix(position)}.url"
         )
 
-    def list_journal_files(self) -> list[str]:
-        """Return the names of the files in the state folder that exist only once the machine has a journal."""
+    def list_files_that_imply_journal(self) -> list[str]:
+        """Return the names of the files in the state folder that can exist only if the machine had a journal."""
         patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")
         names = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
-        return [*names, *([self.staff.name] if self._is_roster_sealed() else ())]
+        return [*names, *([self.roster_file.name] if self._is_roster_sealed() else ())]
 
     def _is_roster_sealed(self) -> bool:
         """Return whether the staff roster in the folder has a seal (an HMAC with the machine key).
@@ -529,7 +529,7 @@ class StateFolder:
         It has none before the machine's first start, which creates the key.
         """
         try:
-            return bool(json.loads(self.staff.read_text(encoding="utf-8"))["seal"])
+            return bool(json.loads(self.roster_file.read_text(encoding="utf-8"))["seal"])
         except (OSError, ValueError, KeyError, RecursionError, TypeError):
             return False
 
@@ -541,7 +541,7 @@ class StateFolder:
         """
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            make_folder_private(self.root, MACHINE_LOCK_FILE_NAME, KEY_FILE_NAME, self.staff.name)
+            make_folder_private(self.root, MACHINE_LOCK_FILE_NAME, KEY_FILE_NAME, self.roster_file.name)
             self.run.mkdir(mode=0o700, exist_ok=True)
             make_folder_private(self.run, self.run.name)
             probe_file = self.run / ".probe"
@@ -552,7 +552,7 @@ class StateFolder:
             raise OperatorError(f"state folder {self.root}: {error.filename} is not a folder") from None
         except OSError as error:
             raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None
-        require_private_files(self.root / KEY_FILE_NAME, self.staff, self.metrics_token)
+        require_private_files(self.root / KEY_FILE_NAME, self.roster_file, self.metrics_token)
 
     def get_sas_port_path(self, line_name: str) -> Path:
         """Return the path at which a host on this computer can open the machine's SAS line ``line_name``."""
@@ -563,7 +563,7 @@ class StateFolder:
 
         After a crash of the machine they may lead to terminals of other processes.
         """
-        for link in (self.gat_port, *self.get_sas_port_path("x").parent.glob("*")):
+        for link in (self.gat_port, *(self.run / "sas").glob("*")):
             if link.is_symlink():
                 link.unlink(missing_ok=True)
 

@@ -220,7 +220,7 @@ def _build_event_code(entry: StoredEntry, declarations: EntryDeclarations) -> st
     """Return the event of a sheet's line as ``kind`` or ``kind:subject``; for a test the subject is the device."""
     record = read_details(entry)
     device = record.get("device")
-    subject = declarations.find_subject(entry)
+    subject = declarations.format_kind_and_subject(entry)
     return f"{subject}:{device}" if isinstance(device, str) else subject
 
 

@@ -60,7 +60,7 @@ class DeviceRig:
             with suppress(asyncio.CancelledError):
                 await task
 
-    def has_died(self) -> bool:
+    def has_driver_ended(self) -> bool:
         """Return whether the driver has ended by itself."""
         return self._task is not None and self._task.done()
 

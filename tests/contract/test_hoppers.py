@@ -84,7 +84,7 @@ class TestHopper:
                 with suppress(SimulatedPowerLoss):
                     await rig.advance_until(lambda: "p" in rig.ledger.paid_coins_by_payout)
                 await asyncio.sleep(0)
-                if not rig.has_died():
+                if not rig.has_driver_ended():
                     break
                 with pytest.raises(SimulatedPowerLoss):
                     await rig.stop()
@@ -92,7 +92,7 @@ class TestHopper:
                 rig.begin()
                 if rig.ledger.find_open() is None and "p" not in rig.ledger.paid_coins_by_payout:
                     rig.driver.pay("p", 12)
-            await rig.stop() if not rig.has_died() else None
+            await rig.stop() if not rig.has_driver_ended() else None
             assert rig.ledger.paid_coins_by_payout == {"p": 12}
             assert rig.tray_coins() == 12
             rig.close()

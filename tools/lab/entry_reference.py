@@ -199,8 +199,8 @@ def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> s
     if names:
         paragraphs.append(f"*{' · '.join(names)}*")
     if entry.phase is not Phase.POST or entry.permitted_transfers:
-        settled_kinds_text = "".join(f" (`{kind}`)" for kind in entry.settled_kinds)
-        paragraphs.append(f"It {_PHASE_WORDS[entry.phase]}{settled_kinds_text}.")
+        closed_kinds_text = "".join(f" (`{kind}`)" for kind in entry.closed_reservation_kinds)
+        paragraphs.append(f"It {_PHASE_WORDS[entry.phase]}{closed_kinds_text}.")
     titled_lists = (
         (
             "Accounts",
