@@ -204,7 +204,7 @@ class Definition(StrictTable):
         return self.model_copy(update={"game": self.game.model_copy(update={"help": Text(**help_)})})
 
 
-D = TypeVar("D", bound=Definition)
+DefinitionT = TypeVar("DefinitionT", bound=Definition)
 
 
 def parse(source: SourceFile) -> dict[str, Any]:
@@ -251,7 +251,7 @@ def read_header_value(definition_data: Mapping[str, Any], file: str, header_key:
     return value
 
 
-def parse_model(model: type[D], definition_data: Mapping[str, Any], file: str) -> D:
+def parse_model(model: type[DefinitionT], definition_data: Mapping[str, Any], file: str) -> DefinitionT:
     """Return a definition's data as the family's model. Raises :class:`DefinitionError` for the first wrong key.
 
     The error also names up to three other wrong keys. If a value may be of several types, the errors of all of them

@@ -63,7 +63,7 @@ FAMILY_MODULE_BY_NAME: Final[Mapping[str, str]] = {
 }
 
 
-D = TypeVar("D", bound=Definition)
+DefinitionT = TypeVar("DefinitionT", bound=Definition)
 
 
 class GameRules(Protocol):
@@ -213,16 +213,16 @@ def _return_unchanged(definition_data: Mapping[str, object], file: str) -> Mappi
 
 
 @dataclass(frozen=True, slots=True)
-class GameFamily(Generic[D]):
+class GameFamily(Generic[DefinitionT]):
     """A family (kind) of games: the data model of its definitions, and the function that builds its rules.
 
     The JSON Schema of ``definition_class`` is published for editors. ``build_rules`` raises :class:`DefinitionError`
     for errors that the model alone cannot detect.
     """
 
-    definition_class: type[D]
+    definition_class: type[DefinitionT]
     """The data model of the family's definitions."""
-    build_rules: Callable[[D, str], GameRules]
+    build_rules: Callable[[DefinitionT, str], GameRules]
     """The function that builds the rules from a checked definition; its second argument is the file name."""
     prepare_data: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = _return_unchanged
     """The function that expands a definition's shorthand before the model checks it."""

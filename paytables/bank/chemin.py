@@ -240,7 +240,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         Raises ValueError for a state that no round can leave.
         """
         if table_state is None:
-            return replace(self, table=None, turn=BankHoldingTurn())
+            return replace(self, table_state=None, turn=BankHoldingTurn())
         if not isinstance(table_state, dict) or not table_state or set(table_state) - {"shoe", BANK_SPOT}:
             raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
         shoe = {"shoe": table_state["shoe"]} if "shoe" in table_state else None
@@ -252,7 +252,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             if BANK_SPOT in table_state
             else BankHoldingTurn()
         )
-        return replace(self, table=shoe, turn=turn)
+        return replace(self, table_state=shoe, turn=turn)
 
     def build_current_view(self) -> Mapping[str, object]:
         """Return the seat that may hold the bank next and the minimum of the bank in credits, for the screen."""
@@ -383,11 +383,11 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         )
         if not (yield from ask_whether_all_staked(hands_view.to_json(), viewer)):
             yield from (settle_push(bet, NOT_COVERED_SETTLEMENT_NAME) for bet in bets)
-            shoe_before = self.table if isinstance(self.table, Mapping) else {}
+            shoe_before = self.table_state if isinstance(self.table_state, Mapping) else {}
             return Outcome(
                 display=hands_view.to_json(), table_state={**shoe_before, BANK_SPOT: self.turn.to_json()}
             )
-        shoe, cues = open_shoe(shoe_rules, self.table, draw)
+        shoe, cues = open_shoe(shoe_rules, self.table_state, draw)
         yield from cues
         yield from coup.returned_settlements
         for name in (PUNTER_HAND_ID, BANK_SPOT, PUNTER_HAND_ID, BANK_SPOT):
@@ -407,14 +407,14 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         yield from hands_view.turn_face_up(BANK_SPOT, PUNTER_HAND_ID)
         if is_drawing:
             yield hands_view.deal_card(PUNTER_HAND_ID, shoe, draw)
-            third_card_points = CARD_POINTS_BY_RANK[get_rank(hands_view.cards[PUNTER_HAND_ID][2])]
+            third_card_points = CARD_POINTS_BY_RANK[get_rank(hands_view.cards_by_hand_id[PUNTER_HAND_ID][2])]
         if not is_over and third_card_points in BANK_DRAW_TABLE[bank_points]:
             yield hands_view.deal_card(BANK_SPOT, shoe, draw)
         result = hands_view.compare_points(PUNTER_HAND_ID, BANK_SPOT)
         for bet in (Bet(BANK_SPOT, coup.covered_credits, coup.banker), *coup.covered_bets):
             yield self._settle(bet, result)
         display = hands_view.to_json() | {"result": {1: PUNTER_HAND_ID, 0: "tie", -1: BANK_SPOT}[result]}
-        shoe_after = build_table_after_round(shoe_rules, shoe, self.table) or {}
+        shoe_after = build_table_after_round(shoe_rules, shoe, self.table_state) or {}
         return Outcome(
             display=display,
             table_state={**shoe_after, BANK_SPOT: self._find_turn_after(coup, result).to_json()},

@@ -79,12 +79,12 @@ class ShoeRules(StrictTable):
             else min(cards_after_shuffle, self.cards_min)
         )
 
-    def check_players(self, players: int) -> None:
+    def check_player_count(self, player_count: int) -> None:
         """Raise ValueError for more than three players if one deck is dealt for two rounds."""
-        if self.rounds_per_shuffle > 1 and players > PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX:
+        if self.rounds_per_shuffle > 1 and player_count > PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX:
             raise ValueError(
                 "shoe.rounds: two rounds from one deck allow "
-                f"{PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX} players at most, not {players}"
+                f"{PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX} players at most, not {player_count}"
             )
 
 
@@ -129,6 +129,7 @@ def build_table_after_round(
     if shoe_rules.cards_behind_stop_card is not None:
         is_retained = shoe.cards_left >= shoe_rules.cards_min
     else:
+        # without a table state, the first of the two rounds has just been played
         is_retained = shoe_rules.rounds_per_shuffle > 1 and table_state is None
     return {"shoe": shoe.to_json()} if is_retained else None
 

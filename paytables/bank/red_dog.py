@@ -108,7 +108,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         A third card is dealt before the settlement unless the first two are in sequence.
         """
         shoe_rules, bet_terms = self.definition.shoe, self.definition.ante
-        shoe, cues = open_shoe(shoe_rules, self.table, draw)
+        shoe, cues = open_shoe(shoe_rules, self.table_state, draw)
         yield from cues
         cards = [shoe.deal(draw, "card 1"), shoe.deal(draw, "card 2")]
         for card in cards:
@@ -133,7 +133,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
             yield _settle_by_ranks(bet, bet_terms, [get_rank(card) for card in cards])
         return Outcome(
             display=_build_display(cards, spread),
-            table_state=build_table_after_round(shoe_rules, shoe, self.table),
+            table_state=build_table_after_round(shoe_rules, shoe, self.table_state),
         )
 
     def _find_advice(self, spread: int) -> str:

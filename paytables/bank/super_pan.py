@@ -144,7 +144,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         banked_round = self.arrange_bank(bets)
         hand_id_by_seat = {bet.seat: format_hand_id(bet.seat) for bet in banked_round.played_bets}
         holders = {
-            BANK_SPOT: banked_round.banker,
+            BANK_SPOT: banked_round.bank_seat,
             **{hand_id: seat for seat, hand_id in hand_id_by_seat.items()},
         }
         hands_view = SeatHandsView(holders, viewer, _count_points, face_down_card_count=_CARDS_PER_HAND + 1)
@@ -161,7 +161,9 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         )
         for bet in banked_round.played_bets:
             hand_id = hand_id_by_seat[bet.seat]
-            points = tuple(sorted(CARD_POINTS_BY_RANK[get_rank(card)] for card in hands_view.cards[hand_id]))
+            points = tuple(
+                sorted(CARD_POINTS_BY_RANK[get_rank(card)] for card in hands_view.cards_by_hand_id[hand_id])
+            )
             prompt = _build_display(hands_view, own_hand)
             if can_see_seat_cards(bet.seat, viewer):
                 prompt["advice"] = self.find_best_option(points, bet.credits)

@@ -92,7 +92,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal a card to each seat and the bank, settle, and go to war for seats that choose it."""
         shoe_rules = self.definition.shoe
-        shoe, cues = open_shoe(shoe_rules, self.table, draw)
+        shoe, cues = open_shoe(shoe_rules, self.table_state, draw)
         yield from cues
         seats = sorted({bet.seat for bet in bets})
         hands: dict[int, list[Card]] = {}
@@ -129,7 +129,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
             yield from _settle_war(seat_bets[MAIN_SPOT], war_bet, self.definition.main_bet, second_comparison)
         return Outcome(
             display=_build_display(hands, viewer),
-            table_state=build_table_after_round(shoe_rules, shoe, self.table),
+            table_state=build_table_after_round(shoe_rules, shoe, self.table_state),
         )
 
     def _settle_tie_bet(self, bet: Bet, comparison: int) -> Settlement:
@@ -218,7 +218,7 @@ def _compare_ranks(player_card: Card, bank_card: Card) -> int:
 
 
 def _settle_main_bet(bet: Bet, bet_terms: BankBet, comparison: int) -> Settlement:
-    """Return the settlement of the main bet of casino war by first cards that differ.
+    """Return the settlement of the main bet by first cards that differ.
 
     ``comparison`` is 1 if the player's card is higher, or -1 if it is lower.
     """
@@ -256,7 +256,7 @@ def _build_deal_cue(hands: Mapping[int, Sequence[Card]], owner: int) -> Cue:
 
 
 def _build_display(hands: Mapping[int, Sequence[Card]], viewer: int | None) -> dict[str, object]:
-    """Return all hands for the screen of the seat ``viewer``; all cards of casino war are dealt face up."""
+    """Return all hands for the screen of the seat ``viewer``; all cards are dealt face up."""
     return {
         "kind": "table",
         "felt": "cards",

@@ -1,6 +1,6 @@
 """The best blackjack strategy as data: an answer for each hand, packed into a definition, read by plain Python.
 
-There is one byte per answer (:data:`OPTION_NAMES`). For each up card of the dealer, ace to ten, the answers are in
+There is one byte per option (:data:`OPTION_NAMES`). For each up card of the dealer, ace to ten, the options are in
 this order:
 
 (a) the hands of a box that has not split;
@@ -30,7 +30,7 @@ from paytables.blackjack.hands import (
 from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, AnalysedHouseRules
 from paytables.poker.policy import unpack_policy
 
-#: The numbers of the answers for a hand, as stored in a strategy.
+#: The numbers of the options for a hand, as stored in a strategy.
 STAND_OPTION: Final = 0
 HIT_OPTION: Final = 1
 DOUBLE_OPTION: Final = 2
@@ -125,7 +125,7 @@ def _index_insurable_hands(deck_count: int) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class PackedStrategy:
-    """The best blackjack strategy for a table's rules as bytes: its answers, splits, insurance and even money."""
+    """The best blackjack strategy for a table's rules as bytes: its options, splits, insurance and even money."""
 
     house: AnalysedHouseRules
     """The house rules for which the strategy is the best."""
@@ -136,14 +136,14 @@ class PackedStrategy:
     def pack_strategy(
         cls,
         house: AnalysedHouseRules,
-        answers: Mapping[HandQuestion, int],
+        option_by_question: Mapping[HandQuestion, int],
         hand_count_by_pair: Mapping[PairSituation, int],
         insured_hands: set[int],
         even_money_up_cards: set[int],
     ) -> "PackedStrategy":
-        """Return a blackjack strategy in its packed form. Questions missing from ``answers`` cannot occur."""
+        """Return a blackjack strategy in packed form. Questions missing from ``option_by_question`` cannot occur."""
         answer_bytes = bytes(
-            answers.get(question, STAND_OPTION) for question in cls(house, b"").index_by_question
+            option_by_question.get(question, STAND_OPTION) for question in cls(house, b"").index_by_question
         )
         split_bytes = bytes(hand_count_by_pair.get(pair, 0) for pair in _PAIR_INDEXES)
         insurance_bytes = bytes(hand in insured_hands for hand in _index_insurable_hands(house.deck_count))

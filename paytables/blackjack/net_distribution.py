@@ -91,62 +91,70 @@ def can_be_counted_exactly(calculator: StrategyCalculator, strategy: StrategyRes
 
     It can if the strategy splits into at most ``hands_max`` hands and no split depends on suits or ranks.
     """
-    suited = calculator.house.suited_678_odds is not None
+    has_suited_pay = calculator.house.suited_678_odds is not None
     return all(
-        hands <= hands_max
+        hand_count <= hands_max
         and not (pair == TEN_VALUE and calculator.house.splits_same_rank_only)
-        and not (suited and 6 <= pair <= 8)
-        for (_, pair, _), hands in strategy.hand_count_by_pair.items()
+        and not (has_suited_pay and 6 <= pair <= 8)
+        for (_, pair, _), hand_count in strategy.hand_count_by_pair.items()
     )
 
 
 def compute_net_distribution(
-    calculator: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+    calculator: StrategyCalculator, option_by_question: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net result, in stakes, of one initial blackjack stake.
 
-    ``answers`` is the option that the strategy takes at each decision on a hand. ``strategy`` gives its decisions
-    on insurance, even money and splits.
+    ``option_by_question`` has the option that the strategy takes at each decision on a hand. ``strategy`` has its
+    decisions on insurance, even money and splits.
     """
-    return _NetDistribution(calculator, answers, strategy).compute_distribution()
+    return _NetDistribution(calculator, option_by_question, strategy).compute_distribution()
 
 
 def compute_net_variance(
-    calculator: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+    calculator: StrategyCalculator, option_by_question: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> Fraction:
     """Return the variance of the net result of one initial blackjack stake, in stakes squared.
 
     It takes the arguments of :func:`compute_net_distribution`.
     """
-    chance_by_net = _NetDistribution(calculator, answers, strategy).compute_distribution()
+    chance_by_net = _NetDistribution(calculator, option_by_question, strategy).compute_distribution()
     mean = sum((net * chance for net, chance in chance_by_net.items()), Fraction(0))
     return sum((net**2 * chance for net, chance in chance_by_net.items()), -(mean**2))
 
 
 def compute_back_bet_distribution(
-    calculator: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+    calculator: StrategyCalculator, option_by_question: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net result of one stake on another player's hand.
 
-    ``answers`` and ``strategy`` are the decisions of that player. The stake stays on the first hand of a split,
-    and is never insured or doubled (Québec s. 16). The strategy must split into two hands at most.
+    ``option_by_question`` and ``strategy`` are the decisions of that player. The stake stays on the first hand of a
+    split, and is never insured or doubled (Québec s. 16). The strategy must split into two hands at most.
     """
     return _BackBetDistribution(
-        calculator, answers, replace(strategy, insured_hands=set(), even_money_up_cards=set())
+        calculator, option_by_question, replace(strategy, insured_hands=set(), even_money_up_cards=set())
     ).compute_distribution()
 
 
 class _NetDistribution:
     """The distribution of one strategy's net result, computed for each first card of the dealer in turn."""
 
-    doubled_stakes = 2
-    """Number of stakes on a hand after a double."""
+    stake_count_after_double = 2
+    """The number of stakes on a hand after a double."""
 
     def __init__(
-        self, calculator: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+        self,
+        calculator: StrategyCalculator,
+        option_by_question: Mapping[HandQuestion, int],
+        strategy: StrategyResult,
     ) -> None:
         house = calculator.house
-        self.calculator, self.house, self.answers, self.strategy = calculator, house, answers, strategy
+        self.calculator, self.house, self.option_by_question, self.strategy = (
+            calculator,
+            house,
+            option_by_question,
+            strategy,
+        )
         all_odds = [
             house.blackjack_odds,
             house.insurance_odds or Fraction(0),
@@ -274,10 +282,10 @@ class _NetDistribution:
             (other_hand_ends, 1, 2),  # y + z: the first hand was split again, or has any second card
             (other_hand_ends, 2, -1),  # y + z: the first hand has a second card of the pair's value
         ):
-            joint_sums = _add_hand_results(
+            joint_results = _add_hand_results(
                 _create_one_hand_results(order_count_by_end, removed_cards * pair_card), other_hand_ends
             )
-            yield from _iter_net_chances(round_, joint_sums, self.suit_parts**2, factor)
+            yield from _iter_net_chances(round_, joint_results, self.suit_parts**2, factor)
         for order_count_by_end, removed_cards, factor in (
             (first_hand_ends, 2, -1),  # x
             (other_hand_ends, 2, -4),  # y, z: the first hand was split again, or has any second card
@@ -328,69 +336,73 @@ class _NetDistribution:
         while unfinished_hands:
             still_unfinished: dict[int, int] = defaultdict(int)
             for hand, orders in unfinished_hands.items():
-                shares = [(False, orders)]
+                order_shares = [(False, orders)]
                 if self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678:
-                    shares = [(False, orders * 3 // 4), (True, orders // 4)]
-                for suited, share in shares:
-                    answer = self.answers[situation, hand, suited]
-                    if answer not in {HIT_OPTION, DOUBLE_OPTION}:
+                    order_shares = [(False, orders * 3 // 4), (True, orders // 4)]
+                for suited, order_share in order_shares:
+                    option = self.option_by_question[situation, hand, suited]
+                    if option not in {HIT_OPTION, DOUBLE_OPTION}:
                         order_count_by_end[
                             hand, self._find_hand_nets(round_, hand, 1, has_first_stake=has_first_stake)
-                        ] += share
+                        ] += order_share
                         continue
-                    stakes = self.doubled_stakes if answer == DOUBLE_OPTION else 1
-                    bust = self._find_lost_nets(stakes, has_first_stake=has_first_stake)
+                    stake_count = self.stake_count_after_double if option == DOUBLE_OPTION else 1
+                    bust_nets = self._find_lost_nets(stake_count, has_first_stake=has_first_stake)
                     # any card busts the hand; then subtract the cards that do not
-                    order_count_by_end[hand, bust] += share
+                    order_count_by_end[hand, bust_nets] += order_share
                     for child in (c for _, c in round_.hand_values[hand].hands_after_card if c in tree):
-                        order_count_by_end[child, bust] -= share
-                        count = share
+                        order_count_by_end[child, bust_nets] -= order_share
+                        count = order_share
                         if (
                             suited
                             and child == PACKED_SIX_SEVEN_EIGHT
                             and self.house.suited_678_odds is not None
                         ):
-                            count = share * 3 // 4
+                            count = order_share * 3 // 4
                             nets = self._find_immediate_nets(
-                                self.house.suited_678_odds, stakes, has_first_stake=has_first_stake
+                                self.house.suited_678_odds, stake_count, has_first_stake=has_first_stake
                             )
-                            order_count_by_end[child, nets] += share // 4
-                        if answer == HIT_OPTION:
+                            order_count_by_end[child, nets] += order_share // 4
+                        if option == HIT_OPTION:
                             still_unfinished[child] += count
                         else:
                             order_count_by_end[
                                 child,
-                                self._find_hand_nets(round_, child, stakes, has_first_stake=has_first_stake),
+                                self._find_hand_nets(
+                                    round_, child, stake_count, has_first_stake=has_first_stake
+                                ),
                             ] += count
             unfinished_hands = still_unfinished
         return order_count_by_end
 
     def _find_hand_nets(
-        self, round_: SolvedRound, hand: int, stakes: int, *, has_first_stake: bool
+        self, round_: SolvedRound, hand: int, stake_count: int, *, has_first_stake: bool
     ) -> NetByDealerResult:
         """Return what a finished player's hand wins or loses (negative), in units, for each result of the dealer."""
         if hand == _PACKED_THREE_SEVENS and self.house.sevens_odds is not None:
-            return self._find_immediate_nets(self.house.sevens_odds, stakes, has_first_stake=has_first_stake)
-        best_total, won_units = round_.hand_values[hand].best_total, stakes * self.unit
+            return self._find_immediate_nets(
+                self.house.sevens_odds, stake_count, has_first_stake=has_first_stake
+            )
+        best_total, won_units = round_.hand_values[hand].best_total, stake_count * self.unit
         nets = [
             won_units if best_total > end else -won_units if best_total < end else 0
             for end in range(17, BEST_HAND_TOTAL + 1)
         ]
-        return (*nets, won_units, self._find_lost_nets(stakes, has_first_stake=has_first_stake)[-1])
+        return (*nets, won_units, self._find_lost_nets(stake_count, has_first_stake=has_first_stake)[-1])
 
-    def _find_lost_nets(self, stakes: int, *, has_first_stake: bool) -> NetByDealerResult:
+    def _find_lost_nets(self, stake_count: int, *, has_first_stake: bool) -> NetByDealerResult:
         """Return the net result of a player's bust hand, in units, for each result of the dealer.
 
         Against a blackjack, only the box's first stake may be lost, if the rules say so.
         """
-        lost_stakes = int(has_first_stake) if self.original_bets_only else stakes
-        return (*(-stakes * self.unit,) * DEALER_RESULT_COUNT, -lost_stakes * self.unit)
+        lost_stakes = int(has_first_stake) if self.original_bets_only else stake_count
+        return (*(-stake_count * self.unit,) * DEALER_RESULT_COUNT, -lost_stakes * self.unit)
 
     def _find_immediate_nets(
-        self, odds: Fraction, stakes: int, *, has_first_stake: bool
+        self, odds: Fraction, stake_count: int, *, has_first_stake: bool
     ) -> NetByDealerResult:
         """Return the net result, in units, of a hand that is paid before the dealer draws, for each dealer result."""
-        won_units = self._convert_odds_to_units(odds) * stakes
+        won_units = self._convert_odds_to_units(odds) * stake_count
         return (
             *(won_units,) * DEALER_RESULT_COUNT,
             -int(has_first_stake) * self.unit if self.house.has_hole_card else won_units,
@@ -400,8 +412,8 @@ class _NetDistribution:
 class _BackBetDistribution(_NetDistribution):
     """The distribution of the net result of a stake on another player's blackjack hand."""
 
-    doubled_stakes = 1
-    """Number of stakes after a double: a stake on another player's hand is not doubled."""
+    stake_count_after_double = 1
+    """The number of stakes after a double: a stake on another player's hand is not doubled."""
 
     def _iter_split_nets(
         self,
@@ -440,26 +452,26 @@ def _create_one_hand_results(ends: HandEnds, removed_hand: int = 0) -> _JointRes
     )
 
 
-def _add_hand_results(sums: _JointResults, ends: HandEnds) -> _JointResults:
-    """Return the joint results ``sums`` of several blackjack hands with one more hand added.
+def _add_hand_results(joint_results: _JointResults, ends: HandEnds) -> _JointResults:
+    """Return the joint results ``joint_results`` of several blackjack hands with one more hand added.
 
     ``ends`` are the counts of the added hand's possible ends.
     """
     counted_ends = [(cards, nets, orders) for (cards, nets), orders in ends.items() if orders]
     different_nets = {net for _, nets, _ in counted_ends for net in nets}
     net_min, net_max = min(different_nets), max(different_nets)
-    step = gcd(sums.step, *(net - net_min for net in different_nets))
-    sums = sums.refine_step(step)
+    step = gcd(joint_results.step, *(net - net_min for net in different_nets))
+    joint_results = joint_results.refine_step(step)
     own_cards: Ints = np.array([cards for cards, _, _ in counted_ends], dtype=np.int64)
     nets: Ints = (np.array([hand_nets for _, hand_nets, _ in counted_ends], dtype=np.int64) - net_min) // step
     orders: Ints = np.array([count for _, _, count in counted_ends], dtype=np.int64)
     cards: Ints = np.zeros(0, dtype=np.int64)
-    for part in np.array_split(np.unique(own_cards), 1 + len(own_cards) * len(sums.cards) // 10**7):
-        cards = np.union1d(cards, (part[:, None] + sums.cards).ravel())
-    width = sums.ways.shape[2] + (net_max - net_min) // step
+    for part in np.array_split(np.unique(own_cards), 1 + len(own_cards) * len(joint_results.cards) // 10**7):
+        cards = np.union1d(cards, (part[:, None] + joint_results.cards).ravel())
+    width = joint_results.ways.shape[2] + (net_max - net_min) // step
     ways: Ints = np.zeros((len(cards), DEALER_RESULT_COUNT + 1, width), dtype=np.int64)
-    compile_kernel(_add_hand)(sums.cards, sums.ways, own_cards, nets, orders, cards, ways)
-    return _JointResults(cards, ways, sums.lowest_net + net_min, step)
+    compile_kernel(_add_hand)(joint_results.cards, joint_results.ways, own_cards, nets, orders, cards, ways)
+    return _JointResults(cards, ways, joint_results.lowest_net + net_min, step)
 
 
 def _add_hand(
@@ -488,16 +500,22 @@ def _add_hand(
 
 
 def _iter_net_chances(
-    round_: SolvedRound, sums: _JointResults, parts: int, factor: int = 1
+    round_: SolvedRound, joint_results: _JointResults, parts: int, factor: int = 1
 ) -> Iterable[tuple[int, Fraction]]:
     """Yield each net result of the joint hands against the dealer, with its probability multiplied by ``factor``.
 
     ``parts`` is the number of parts into which the orders of the hands' cards were divided.
     """
     dealer = round_.dealer
-    removed_counts: Ints = sums.cards[:, None] >> PACKED_COUNT_BITS * np.arange(TEN_VALUE) & PACKED_COUNT_MAX
+    removed_counts: Ints = (
+        joint_results.cards[:, None] >> PACKED_COUNT_BITS * np.arange(TEN_VALUE) & PACKED_COUNT_MAX
+    )
     fits = (removed_counts <= np.array(dealer.card_counts)).all(axis=1)
-    removed_counts, ways, sizes = removed_counts[fits], sums.ways[fits], removed_counts[fits].sum(axis=1)
+    removed_counts, ways, sizes = (
+        removed_counts[fits],
+        joint_results.ways[fits],
+        removed_counts[fits].sum(axis=1),
+    )
     for size in np.unique(sizes).tolist():
         has_size = sizes == size
         cards_left = round_.cards_left - size
@@ -513,4 +531,4 @@ def _iter_net_chances(
             * compute_falling_factorial(cards_left, drawn_count_max)
         )
         for net, count in enumerate(net_ways):
-            yield sums.step * net + sums.lowest_net, factor * Fraction(count, total)
+            yield joint_results.step * net + joint_results.lowest_net, factor * Fraction(count, total)

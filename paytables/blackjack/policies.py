@@ -40,7 +40,7 @@ class PairQuestion(NamedTuple):
     """The player's two-card hand, packed into one number."""
 
 
-#: Answers a question about two cards: returns the index of the chosen one of several sums. Index 0
+#: A function that decides a question about a two-card hand: it returns the index of one of several sums. Index 0
 #: declines; for a pair, index n splits it into up to n + 1 hands.
 OfferChooser: TypeAlias = Callable[[PairQuestion, list[NetAndStakeSums]], int]
 
@@ -67,14 +67,14 @@ class StrategyResult:
 class StrategyCalculator:
     """The calculation of the expected returns of blackjack strategies under one set of house rules.
 
-    It includes every up card of the dealer in ``ups``. ``shoe`` is the number of cards of each value, by
-    default those of the full shoe.
+    It includes the dealer's up cards whose values are in ``up_card_values``. ``shoe`` is the number of cards of each
+    value, by default those of the full shoe.
     """
 
     def __init__(
         self,
         house: AnalysedHouseRules,
-        ups: Sequence[int] = DEALER_UP_CARDS,
+        up_card_values: Sequence[int] = DEALER_UP_CARDS,
         report_progress: Callable[[int, int], None] = lambda *_: None,
         shoe: ShoeCounts | None = None,
     ) -> None:
@@ -82,9 +82,9 @@ class StrategyCalculator:
         self.shoe = shoe or build_shoe(house.deck_count)
         self.rounds: list[SolvedRound] = []
         """One calculation for each up card of the dealer."""
-        for up in ups:
-            self.rounds.append(SolvedRound(house, up, self.shoe))
-            report_progress(len(self.rounds), len(ups))
+        for up_card_value in up_card_values:
+            self.rounds.append(SolvedRound(house, up_card_value, self.shoe))
+            report_progress(len(self.rounds), len(up_card_values))
 
     def evaluate(self, choose_option: OptionChooser, choose_offer: OfferChooser) -> StrategyResult:
         """Return the value of a blackjack strategy per initial stake.

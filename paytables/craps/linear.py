@@ -4,12 +4,12 @@ from collections.abc import Hashable
 from fractions import Fraction
 from typing import TypeVar
 
-K = TypeVar("K", bound=Hashable)
+KeyT = TypeVar("KeyT", bound=Hashable)
 #: Sums by key, such as the probability of each total.
-SumsByKey = dict[K, Fraction]
+SumsByKey = dict[KeyT, Fraction]
 
 
-def solve_chain(rows: list[dict[int, Fraction]], right_sides: list[SumsByKey[K]]) -> list[SumsByKey[K]]:
+def solve_chain(rows: list[dict[int, Fraction]], right_sides: list[SumsByKey[KeyT]]) -> list[SumsByKey[KeyT]]:
     """Return the expected sums from each state of an absorbing chain: x = ``right_sides`` + ``rows`` x.
 
     ``rows`` are the transition probabilities between the states; from every state the chain must be certain to end.
@@ -49,7 +49,7 @@ def solve_chain(rows: list[dict[int, Fraction]], right_sides: list[SumsByKey[K]]
     return right_sides
 
 
-def add_sums(totals: SumsByKey[K], sums: SumsByKey[K], share: Fraction | int = 1) -> None:
+def add_sums(totals: SumsByKey[KeyT], sums: SumsByKey[KeyT], share: Fraction | int = 1) -> None:
     """Add each number in ``sums``, multiplied by ``share``, to the number with the same key in ``totals``, in place."""
     for key, value in sums.items():
         totals[key] = totals.get(key, Fraction(0)) + share * value

@@ -257,7 +257,7 @@ class TwoHandsRules(PlayerBankRules):
         """Play a round: deal cards or tiles to every seat, ask how to set them, show the bank's hands, and compare."""
         seat_round_by_seat: dict[int, SeatRound] = {}
         banked_round = self.arrange_bank(bets)
-        display = self._build_felt([], [], [], viewer, banked_round.banker)
+        display = self._build_felt([], [], [], viewer, banked_round.bank_seat)
         if not (yield from self.ask_whether_bank_covers(banked_round, display, viewer)):
             return (yield from self.return_stakes(bets, display))
         yield from banked_round.returned_settlements
@@ -271,7 +271,7 @@ class TwoHandsRules(PlayerBankRules):
         dealt_rounds = [seat_round for seat_round in seat_rounds if STAKE_SPOT in seat_round.bets]
         for seat_round in dealt_rounds:
             yield from self._deal_seat(seat_round, undealt_pieces, viewer, draw)
-        yield from self._ask_seats(dealt_rounds, side_events, viewer, banked_round.banker)
+        yield from self._ask_seats(dealt_rounds, side_events, viewer, banked_round.bank_seat)
         bank_pieces = self._deal_hand("bank", undealt_pieces, draw) if dealt_rounds else []
         for n, piece in enumerate(bank_pieces):
             yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECE_NAMES[piece]})
@@ -285,7 +285,7 @@ class TwoHandsRules(PlayerBankRules):
             side_events.append(event)
             yield event
         return Outcome(
-            display=self._build_felt(dealt_rounds, bank_pieces, side_events, viewer, banked_round.banker),
+            display=self._build_felt(dealt_rounds, bank_pieces, side_events, viewer, banked_round.bank_seat),
             table_state=self.build_table_after_bank(banked_round, bets, viewer),
         )
 

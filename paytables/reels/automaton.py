@@ -82,7 +82,7 @@ class GraphEnd:
 #: The result of a component that wins nothing.
 NO_WIN_END: Final = GraphEnd()
 
-State = TypeVar("State", bound=Hashable)
+StateT = TypeVar("StateT", bound=Hashable)
 
 #: In a histogram of letters, stands for a reel whose letter is left open: the count is the sum over its letters.
 ANY_LETTER: Final = -1
@@ -175,10 +175,10 @@ class WinGraph:
 
     def add_automaton(
         self,
-        start: State,
-        step: Callable[[int, State, int], tuple[State | GraphEnd, int]],
+        start: StateT,
+        step: Callable[[int, StateT, int], tuple[StateT | GraphEnd, int]],
         letter_counts: Sequence[int],
-        finish: Callable[[State], GraphEnd],
+        finish: Callable[[StateT], GraphEnd],
     ) -> int:
         """Add the nodes of an automaton that reads the reels from first to last, and return its start node.
 
@@ -187,7 +187,7 @@ class WinGraph:
         number of letters of reel x; after the last reel ``finish`` turns a state into its end. Only reachable
         states get nodes, each once per reel.
         """
-        layers: list[dict[State, int]] = [{} for _ in letter_counts]
+        layers: list[dict[StateT, int]] = [{} for _ in letter_counts]
         layers[0][start] = self._add_node(NO_WIN_END)
         for x, letter_count in enumerate(letter_counts):
             for state, node in layers[x].items():
@@ -203,10 +203,10 @@ class WinGraph:
 
     def _find_target_node(
         self,
-        layers: list[dict[State, int]],
+        layers: list[dict[StateT, int]],
         x: int,
-        state: State | GraphEnd,
-        finish: Callable[[State], GraphEnd],
+        state: StateT | GraphEnd,
+        finish: Callable[[StateT], GraphEnd],
     ) -> int:
         """Return the node for an automaton's state after ``x`` reels, adding the node if the state is new.
 
