@@ -262,19 +262,27 @@ def parse_model(model: type[DefinitionT], definition_data: Mapping[str, Any], fi
     except ValidationError as error:
         reasons: dict[str, list[str]] = {}
         values: dict[str, object] = {}
-        for problem in error.errors(include_url=False):
+        for error_details in error.errors(include_url=False):
             key = (
-                _format_key(problem["loc"], definition_data, is_missing=problem["type"] == "missing")
+                _format_key(
+                    error_details["loc"], definition_data, is_missing=error_details["type"] == "missing"
+                )
                 or "definition"
             )
-            reason = str(problem["ctx"]["error"]) if problem["type"] == "value_error" else problem["msg"]
-            if problem["type"] == "extra_forbidden":
-                reason = _describe_unknown_key(model, definition_data, problem["loc"], key)
+            reason = (
+                str(error_details["ctx"]["error"])
+                if error_details["type"] == "value_error"
+                else error_details["msg"]
+            )
+            if error_details["type"] == "extra_forbidden":
+                reason = _describe_unknown_key(model, definition_data, error_details["loc"], key)
             if reason not in reasons.setdefault(key, []):
                 reasons[key].append(reason)
-                values[key] = problem["input"]
-        (key, first), *other_reasons = reasons.items()
-        joined_text = ", or ".join([first[0], *(r.removeprefix("Input should be ") for r in first[1:])])
+                values[key] = error_details["input"]
+        (key, first_reasons), *other_reasons = reasons.items()
+        joined_text = ", or ".join(
+            [first_reasons[0], *(r.removeprefix("Input should be ") for r in first_reasons[1:])]
+        )
         reason_text = describe_wrong_value(joined_text, values[key])
         others_text = (
             f" (wrong as well: {', '.join(other for other, _ in other_reasons[:3])})" if other_reasons else ""
@@ -291,10 +299,10 @@ def _describe_unknown_key(
         table = table[int(part)] if isinstance(table, list | tuple) else _get_by_key_text(table, part)
     name = str(error_location[-1])
     other_keys = {str(k) for k in table} - {name} if isinstance(table, Mapping) else set()
-    tables = [frozenset(table_keys) for table_keys in _iter_tables(model)]
-    fitting = [table_keys for table_keys in tables if other_keys <= table_keys] or tables
-    near = find_nearest_words(name, sorted(frozenset().union(*fitting)), 1)
-    return f"unknown key `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
+    key_sets = [frozenset(table_keys) for table_keys in _iter_tables(model)]
+    fitting_key_sets = [table_keys for table_keys in key_sets if other_keys <= table_keys] or key_sets
+    nearest_words = find_nearest_words(name, sorted(frozenset().union(*fitting_key_sets)), 1)
+    return f"unknown key `{name}`" + (f"; did you mean `{nearest_words[0]}`?" if nearest_words else "")
 
 
 def _get_by_key_text(table: Any, key_text: str) -> Any:

@@ -62,11 +62,11 @@ def list_awards(bet: BetAnalysis) -> list[DisclosedAward]:
     return sorted(awards, key=lambda award: (award.rate, award.stage_or_spot, award.name))
 
 
-def list_awards_to_disclose(candidates: Sequence[DisclosedAward], limits: OddsLimits) -> list[DisclosedAward]:
+def list_awards_to_disclose(awards: Sequence[DisclosedAward], limits: OddsLimits) -> list[DisclosedAward]:
     """Return the awards whose odds are longer than the applicable limit, and so must be displayed."""
     return [
         award
-        for award in candidates
+        for award in awards
         if (limit := limits.top_one_in if award.is_top else limits.other_one_in) is not None
         and award.rate * limit < 1
     ]

@@ -123,13 +123,13 @@ class CrapsRules(TableRules):
                 settlements.append(spot_rules.settle_taken_down(taken_down, self.state.point))
             if stake_min:
                 remaining_bets.append(replace(bet, credits=min(stake_min, bet.credits)))
-        table = self.state.with_bets(
+        state_after = self.state.with_bets(
             remaining_bets, self.state.switched_bets, self.definition.table.seat_count
         )
-        return tuple(settlements), table.to_json()
+        return tuple(settlements), state_after.to_json()
 
     def _find_minimum_left_on_spot(self, spot_rules: SpotRules, seat: int) -> int:
-        """Return the least credits that a seat may leave on a spot when it takes bets down.
+        """Return the fewest credits that a seat may leave on a spot when it takes bets down.
 
         It is more than zero only for the shooter's don't pass bet while a point is set, and only if the definition
         requires that the shooter leaves it (``shooter_keeps``).

@@ -223,10 +223,10 @@ class SpotRules:
         if self.bet.kind == "hop":
             return (self.number_or_dice,)
         winning_totals = {
-            str(sum(pair)): None
-            for pair in ORDERED_THROWS
+            str(sum(dice)): None
+            for dice in ORDERED_THROWS
             if isinstance(
-                result := self.decide_bet(pair, point, is_switched=self.bet.is_off_on_come_out), Odds
+                result := self.decide_bet(dice, point, is_switched=self.bet.is_off_on_come_out), Odds
             )
             and result.net
         }

@@ -86,10 +86,10 @@ def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
         first_wager = wager if state == OPENING_STATE else first_wager
         table_state = rules_at_state.place_bets(wager)
         row: dict[int, Fraction] = {}
-        sums: SumsByKey[str] = {"staked": Fraction(cost), "throws": Fraction(1), "back": Fraction(0)}
+        sums: SumsByKey[str] = {"staked": Fraction(cost), "throws": Fraction(1), "returned": Fraction(0)}
         for dice, chance in UNORDERED_THROW_CHANCES:
             settlements, state_after = apply_throw(rules.rules_by_spot, table_state, dice)
-            sums["back"] += chance * sum(settlement.credits for settlement in settlements)
+            sums["returned"] += chance * sum(settlement.credits for settlement in settlements)
             if state_after != OPENING_STATE:
                 if state_after not in index_by_state:
                     index_by_state[state_after] = len(states)
@@ -106,7 +106,7 @@ def _build_figures(
     strategy: CrapsStrategy, first_wager: Wager, mean_sums_per_hand: SumsByKey[str]
 ) -> BetAnalysis:
     """Return a strategy's figures from the mean of stakes, returns and throws in one hand of the shooter."""
-    lost_credits = mean_sums_per_hand["staked"] - mean_sums_per_hand["back"]
+    lost_credits = mean_sums_per_hand["staked"] - mean_sums_per_hand["returned"]
     house_edge = lost_credits / mean_sums_per_hand["staked"]
     loss_per_throw = lost_credits / mean_sums_per_hand["throws"]
     mean_throws = mean_sums_per_hand["throws"]

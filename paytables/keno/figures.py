@@ -173,8 +173,10 @@ def _list_prizes(
 
     Bonuses are included in the prize's return but not in its credits.
     """
-    weights = compute_factor_weights(bonuses_in_force)
-    mean_factor = Fraction(sum(factor * weight for factor, weight in weights.items()), sum(weights.values()))
+    weight_by_factor = compute_factor_weights(bonuses_in_force)
+    mean_factor = Fraction(
+        sum(factor * weight for factor, weight in weight_by_factor.items()), sum(weight_by_factor.values())
+    )
     named_ball_count = len(bonuses_in_force.ball_bonuses)
     prizes = []
     for catch_count in sorted(keno_pays.pays_by_spot_count[spot_count], reverse=True):
@@ -294,7 +296,7 @@ def _analyse_preset_tickets(
 ) -> list[BetAnalysis]:
     """Return the figures of a Keno game's preset tickets.
 
-    Forms with the same figures are analysed once.
+    Preset tickets with the same figures are analysed once.
     """
     analyses = []
     seen_tickets: set[tuple[str, int, int]] = set()

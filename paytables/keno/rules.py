@@ -108,7 +108,7 @@ class KenoRules(TablelessRules):
         Raises :class:`WagerError`.
         """
         if "selections" not in wager.options:
-            return self._find_form_ticket(wager.credits, wager.options)
+            return self._find_preset_ticket(wager.credits, wager.options)
         keno_ticket = self.build_ticket(wager.options)
         if keno_ticket.cost_credits != wager.credits:
             raise WagerError(
@@ -116,7 +116,7 @@ class KenoRules(TablelessRules):
             )
         return keno_ticket
 
-    def _find_form_ticket(self, credits_: int, options: Mapping[str, object]) -> KenoTicket:
+    def _find_preset_ticket(self, credits_: int, options: Mapping[str, object]) -> KenoTicket:
         """Return the preset ticket that costs ``credits_``. Raises :class:`WagerError` if none does."""
         if set(options) - {"form"}:
             raise WagerError("a ticket must have selections, perhaps with draws and bonuses, or name a form")

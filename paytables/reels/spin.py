@@ -54,7 +54,7 @@ class ReelsStageBase:
         self, window: Sequence[SymbolColumn], window_win: WindowWin, factor: int = 1
     ) -> PaidWin:
         """Return a won prize as it is paid and shown; its credits include the stage's multiplier and ``factor``."""
-        assert window_win.end.prize is not None  # only components that won make a hit
+        assert window_win.end.prize is not None  # only components that won a prize are in a WindowWin
         detail: dict[str, Json] = {
             "on": window_win.component.kind,
             "number": window_win.component.number,
