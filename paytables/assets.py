@@ -298,7 +298,10 @@ def _find_sound_error(file_bytes: bytes, suffix: str) -> str:
             f"one of 16 at {SOUND_SAMPLES_PER_SECOND:,} is taken"
         )
     if not 0 < frame_count <= SOUND_SAMPLES_PER_SECOND * SOUND_SECONDS_MAX:
-        return f"sounds {frame_count / SOUND_SAMPLES_PER_SECOND:.1f} s; above 0 and up to {SOUND_SECONDS_MAX} s are taken"
+        return (
+            f"sounds {frame_count / SOUND_SAMPLES_PER_SECOND:.1f} s;"
+            f" above 0 and up to {SOUND_SECONDS_MAX} s are taken"
+        )
     return ""
 
 

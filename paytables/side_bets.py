@@ -62,9 +62,9 @@ class SideBet:
     """The progressive level."""
     spots: tuple[str, ...]
     """The betting spots that play for the level."""
-    stake: int
+    stake_credits: int
     """The credits of one stake."""
-    hit_rates: Mapping[Fraction, Fraction]
+    hit_rate_by_share: Mapping[Fraction, Fraction]
     """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 
     def build_level_participation(self, bet_count: int = 1) -> LevelParticipation:
@@ -72,13 +72,13 @@ class SideBet:
         return LevelParticipation(
             level=self.level.id,
             names=self.level.name.model_dump(),
-            stake_credits=self.stake,
-            hit_rate=self.hit_rates[Fraction(1)],
+            stake_credits=self.stake_credits,
+            hit_rate=self.hit_rate_by_share[Fraction(1)],
             increment=Fraction(self.level.increment),
             reset_credits=self.level.reset_credits,
             spots=self.spots,
-            qualifying_credits=self.stake * bet_count,
-            partial_hit_rates={share: rate for share, rate in self.hit_rates.items() if share < 1},
+            qualifying_credits=self.stake_credits * bet_count,
+            partial_hit_rates={share: rate for share, rate in self.hit_rate_by_share.items() if share < 1},
         )
 
     def compute_level_figures(self, other_win_credits: Fraction, bet_count: int = 1) -> ProgressiveFigures:
@@ -86,16 +86,16 @@ class SideBet:
 
         ``other_win_credits`` is what one of them wins on average in addition to the level.
         """
-        mean_share = sum((share * rate for share, rate in self.hit_rates.items()), Fraction(0))
+        mean_share = sum((share * rate for share, rate in self.hit_rate_by_share.items()), Fraction(0))
         return ProgressiveFigures(
             level=self.level.id,
-            rate=bet_count * self.hit_rates[Fraction(1)],
+            rate=bet_count * self.hit_rate_by_share[Fraction(1)],
             reset_credits=self.level.reset_credits,
-            rtp_at_reset=mean_share * self.level.reset_credits / self.stake,
+            rtp_at_reset=mean_share * self.level.reset_credits / self.stake_credits,
             increment=Fraction(self.level.increment),
-            break_even_credits=(self.stake - other_win_credits) / mean_share,
+            break_even_credits=(self.stake_credits - other_win_credits) / mean_share,
             partial_hit_rates={
-                share: bet_count * rate for share, rate in self.hit_rates.items() if share < 1
+                share: bet_count * rate for share, rate in self.hit_rate_by_share.items() if share < 1
             },
         )
 

@@ -224,29 +224,29 @@ class WinGraph:
 
 def evaluate_window(
     components: Sequence[int],
-    nodes: Sequence[int],
-    factors: Sequence[int],
+    start_nodes: Sequence[int],
+    start_weights: Sequence[int],
     letter_offsets: Sequence[int],
     next_nodes: Sequence[int],
     step_factors: Sequence[int],
     win_value_by_node: Sequence[int],
     letters: Sequence[int],
     column_offsets: Sequence[int],
-    ends: list[int],
-    weights: list[int],
+    end_nodes: list[int],
+    end_weights: list[int],
 ) -> int:
     """Return the credits at bet level 1 that ``components`` win in one window, by walking their automata.
 
     Component ``components[i]`` starts in node ``nodes[i]`` with the weight ``factors[i]``. If no reel is read yet,
     these are its start node and 1. ``column_offsets[x]`` is the offset in ``letters`` of the x-th column that is still
     to be read; a column has one letter per component. The last node and weight of each component are written to
-    ``ends`` and ``weights``. The cabinet runs this function on lists; the laboratory compiles it for arrays.
+    ``end_nodes`` and ``end_weights``. The cabinet runs this function on lists; the laboratory compiles it for arrays.
     """
     total = 0
     for i in range(len(components)):
         component = components[i]
-        node = nodes[i]
-        weight = factors[i]
+        node = start_nodes[i]
+        weight = start_weights[i]
         for x in range(len(column_offsets)):
             step_index = letter_offsets[node]
             if step_index < 0:
@@ -254,7 +254,7 @@ def evaluate_window(
             step_index += letters[column_offsets[x] + component]
             weight *= step_factors[step_index]
             node = next_nodes[step_index]
-        ends[component] = node
-        weights[component] = weight
+        end_nodes[component] = node
+        end_weights[component] = weight
         total += weight * win_value_by_node[node]
     return total

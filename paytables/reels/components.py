@@ -136,20 +136,22 @@ def build_line_components(
     A line may take any number of cells of a reel (or none), provided that it visits the reels from left to
     right. ``multiplier_combiner`` says how the multipliers of several wilds in one win are combined.
     """
-    line_groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
+    line_indexes_by_group: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
     for line_index, line in enumerate(lines):
-        shape = tuple(sum(1 for reel, _ in line if reel == x) for x in range(len(columns)))
+        cell_count_by_reel = tuple(sum(1 for reel, _ in line if reel == x) for x in range(len(columns)))
         fitting_patterns = tuple(
             n
             for n, p in enumerate(patterns)
             if len(p.elements) == len(line) and (p.lines is None or line_index + 1 in p.lines)
         )
-        line_groups.setdefault((shape, fitting_patterns), []).append(line_index)
+        line_indexes_by_group.setdefault((cell_count_by_reel, fitting_patterns), []).append(line_index)
     component_by_line: dict[int, WinComponent] = {}
-    for (shape, fitting_patterns), line_indexes in line_groups.items():
-        alphabet = _build_alphabet(shape, [lines[line_index] for line_index in line_indexes], columns)
+    for (cell_count_by_reel, fitting_patterns), line_indexes in line_indexes_by_group.items():
+        alphabet = _build_alphabet(
+            cell_count_by_reel, [lines[line_index] for line_index in line_indexes], columns
+        )
         start_node = _build_line_automaton(
-            graph, shape, alphabet, [patterns[n] for n in fitting_patterns], multiplier_combiner
+            graph, cell_count_by_reel, alphabet, [patterns[n] for n in fitting_patterns], multiplier_combiner
         )
         letter_numbers_by_reel = [{letter: n for n, letter in enumerate(letters)} for letters in alphabet]
         for line_index in line_indexes:
@@ -164,17 +166,17 @@ def build_line_components(
 
 
 def _build_alphabet(
-    shape: tuple[int, ...],
+    cell_count_by_reel: tuple[int, ...],
     lines: Sequence[tuple[tuple[int, int], ...]],
     columns: Sequence[Sequence[SymbolColumn]],
 ) -> list[list[tuple[int, ...]]]:
     """Return, for each reel, the different symbols that any of these lines can show on its cells there, sorted.
 
-    ``shape`` is the number of cells of each reel that the lines take.
+    ``cell_count_by_reel`` is the number of cells of each reel that the lines take.
     """
-    letters: list[set[tuple[int, ...]]] = [set() for _ in shape]
+    letters: list[set[tuple[int, ...]]] = [set() for _ in cell_count_by_reel]
     for line in lines:
-        for x in range(len(shape)):
+        for x in range(len(cell_count_by_reel)):
             rows = [row for reel, row in line if reel == x]
             letters[x].update(tuple(column[row] for row in rows) for column in columns[x])
     return [sorted(reel_letters) for reel_letters in letters]
@@ -199,7 +201,7 @@ def _build_line_letter_finder(
 
 def _build_line_automaton(
     graph: WinGraph,
-    shape: tuple[int, ...],
+    cell_count_by_reel: tuple[int, ...],
     alphabet: list[list[tuple[int, ...]]],
     patterns: list[WinPattern],
     multiplier_combiner: str,
@@ -209,7 +211,7 @@ def _build_line_automaton(
     It determinises the patterns: a state is the best prize already won, and the patterns still possible.
     """
     combine_multipliers = MULTIPLIER_COMBINERS[multiplier_combiner]
-    first_cell_by_reel = list(itertools.accumulate(shape, initial=0))
+    first_cell_by_reel = list(itertools.accumulate(cell_count_by_reel, initial=0))
     largest_multiplier = max((m for p in patterns for e in p.elements if e is not None for m in e), default=1)
     deciding_cell_counts = [pattern.deciding_cell_count for pattern in patterns]
 

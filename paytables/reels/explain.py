@@ -220,7 +220,8 @@ class _StageExplainer:
     ) -> Iterator[str]:
         """Yield sentences on prizes of a pay row that only a mixture of symbols, or substitutes, can win."""
         own_symbol_multipliers = self._builder.find_symbol_multipliers(
-            f"{self._builder.key}.pay.{pay_row_number}", "=" + str(pay_row.symbol_or_group).removeprefix("=")
+            f"{self._builder.stage_key}.pay.{pay_row_number}",
+            "=" + str(pay_row.symbol_or_group).removeprefix("="),
         )
         for prize in self._builder.build_count_prizes(pay_row_number, pay_row).values():
             if prize.name in listed_prizes or not (prize.credits or prize.awards):

@@ -85,7 +85,7 @@ class ReelBuilder:
     """Names of prizes inherited from another stage that this stage cannot win and therefore omits."""
 
     @property
-    def key(self) -> str:
+    def stage_key(self) -> str:
         """Return the key of the stage in the definition."""
         return f"stage.{self.name}"
 
@@ -98,7 +98,7 @@ class ReelBuilder:
         strips = self._build_strips()
         weights = self._build_weights(strips)
         expanding_symbols = frozenset(
-            self.symbols.find_number(s, f"{self.key}.expand") for s in self.table.expanding_symbols
+            self.symbols.find_number(s, f"{self.stage_key}.expand") for s in self.table.expanding_symbols
         )
         stuck_by_reel = self._find_stuck_cells()
         stop_columns = [
@@ -141,21 +141,23 @@ class ReelBuilder:
     @property
     def _are_scatters_counted_first(self) -> bool:
         """Return whether scatters are counted when the reels stop, before symbols expand."""
-        scatters = any(pay.kind == "scatter" for pay in self.table.pay_rows)
-        return bool(self.table.expanding_symbols) and scatters and self.table.scatter_count_time == "before"
+        has_scatters = any(pay_row.kind == "scatter" for pay_row in self.table.pay_rows)
+        return (
+            bool(self.table.expanding_symbols) and has_scatters and self.table.scatter_count_time == "before"
+        )
 
     def _list_promised_prizes(self) -> tuple[tuple[str, int], ...]:
         """Return every prize that the pay table states for this way to bet, even if no window wins it."""
         promised_prizes = []
-        played_lines = len(self._list_played_lines())
-        for n, pay in enumerate(self.table.pay_rows):
-            if pay.line_numbers is not None and min(pay.line_numbers) > played_lines:
+        played_line_count = len(self._list_played_lines())
+        for n, pay_row in enumerate(self.table.pay_rows):
+            if pay_row.line_numbers is not None and min(pay_row.line_numbers) > played_line_count:
                 continue
-            key = f"{self.key}.pay.{n}"
+            row_key = f"{self.stage_key}.pay.{n}"
             prizes = (
-                [self._build_pattern_prize(key, pay)]
-                if pay.pattern
-                else self._build_prizes(key, pay).values()
+                [self._build_pattern_prize(row_key, pay_row)]
+                if pay_row.pattern
+                else self._build_prizes(row_key, pay_row).values()
             )
             promised_prizes += [(p.name, p.credits) for p in prizes if p.credits or p.awards]
         return tuple(dict.fromkeys(promised_prizes))
@@ -171,7 +173,7 @@ class ReelBuilder:
             return columns
         if any(len({x for x, _ in line}) != len(line) for line in self._list_played_lines()):
             raise self.build_error(
-                f"{self.key}.lines",
+                f"{self.stage_key}.lines",
                 "a line of a stage with `cascade` must have at most one cell of each reel",
             )
         return [
@@ -184,7 +186,7 @@ class ReelBuilder:
         symbol = (
             0
             if self.table.sticky_symbol is None
-            else self.symbols.find_number(self.table.sticky_symbol, f"{self.key}.sticky")
+            else self.symbols.find_number(self.table.sticky_symbol, f"{self.stage_key}.sticky")
         )
         stuck_cells: list[dict[int, int]] = []
         cell = 0
@@ -197,13 +199,13 @@ class ReelBuilder:
         """Return the reel strips with each symbol as its number. Raises :class:`DefinitionError`."""
         if len(self.table.strips) != len(self.table.heights):
             raise self.build_error(
-                f"{self.key}.strips",
+                f"{self.stage_key}.strips",
                 f"has {format_count(len(self.table.strips), 'strip')} for "
                 f"{format_count(len(self.table.heights), 'reel')}",
             )
         strips = []
         for x, (strip, height) in enumerate(zip(self.table.strips, self.table.heights, strict=True)):
-            key = f"{self.key}.strips.{x}"
+            key = f"{self.stage_key}.strips.{x}"
             if len(strip) < height:
                 raise self.build_error(
                     key,
@@ -219,9 +221,9 @@ class ReelBuilder:
         """
         if self.table.stop_weights is None:
             if self.table.weighted_row is not None:
-                raise self.build_error(f"{self.key}.weights_row", "is only valid with `weights`")
+                raise self.build_error(f"{self.stage_key}.weights_row", "is only valid with `weights`")
             return tuple((1,) * len(s) for s in strips)
-        key = f"{self.key}.weights"
+        key = f"{self.stage_key}.weights"
         if len(self.table.stop_weights) != len(strips):
             raise self.build_error(
                 key,
@@ -250,7 +252,7 @@ class ReelBuilder:
         if row is not None:
             if row >= min(heights):
                 raise self.build_error(
-                    f"{self.key}.weights_row", f"the windows have no row {row}: 0 is the top"
+                    f"{self.stage_key}.weights_row", f"the windows have no row {row}: 0 is the top"
                 )
             return (row,) * len(heights)
         return self.find_rows_of_only_line() or (0,) * len(heights)
@@ -276,30 +278,32 @@ class ReelBuilder:
         patterns_by_group: dict[str, list[components.WinPattern]] = {}
         pay_components: list[components.WinComponent] = []
         count_by_kind = {"ways": 0, "scatter": 0}
-        for n, pay in enumerate(self.table.pay_rows):
-            key = f"{self.key}.pay.{n}"
-            if pay.kind == "line":
+        for n, pay_row in enumerate(self.table.pay_rows):
+            row_key = f"{self.stage_key}.pay.{n}"
+            if pay_row.kind == "line":
                 if not lines:
-                    raise self.build_error(key, "is a line prize, but the stage has no lines")
-                patterns = self._build_patterns(key, pay, {len(line) for line in lines})
+                    raise self.build_error(row_key, "is a line prize, but the stage has no lines")
+                patterns = self._build_patterns(row_key, pay_row, {len(line) for line in lines})
                 if not self.stuck_mask:
-                    patterns = checker.select_line_patterns(key, pay, patterns, evaluated_columns)
-                patterns_by_group.setdefault(pay.prize_group, []).extend(patterns)
+                    patterns = checker.select_line_patterns(row_key, pay_row, patterns, evaluated_columns)
+                patterns_by_group.setdefault(pay_row.prize_group, []).extend(patterns)
                 continue
-            symbol_multipliers = self.find_symbol_multipliers(key, str(pay.symbol_or_group))
-            prizes = self._build_prizes(key, pay)
-            count_by_kind[pay.kind] += 1
+            symbol_multipliers = self.find_symbol_multipliers(row_key, str(pay_row.symbol_or_group))
+            prizes = self._build_prizes(row_key, pay_row)
+            count_by_kind[pay_row.kind] += 1
             counted_columns = (
                 columns_before_expansion
-                if pay.kind == "scatter" and self._are_scatters_counted_first
+                if pay_row.kind == "scatter" and self._are_scatters_counted_first
                 else evaluated_columns
             )
             if not self.stuck_mask:
-                check = checker.select_scatter_prizes if pay.kind == "scatter" else checker.select_ways_prizes
-                prizes = check(key, pay, symbol_multipliers, prizes, counted_columns)
+                check = (
+                    checker.select_scatter_prizes if pay_row.kind == "scatter" else checker.select_ways_prizes
+                )
+                prizes = check(row_key, pay_row, symbol_multipliers, prizes, counted_columns)
                 if not prizes:
                     continue
-            if pay.kind == "scatter":
+            if pay_row.kind == "scatter":
                 row_components = [
                     components.build_scatter_component(
                         graph,
@@ -307,7 +311,7 @@ class ReelBuilder:
                         symbol_multipliers,
                         prizes,
                         counted_columns,
-                        once_per_reel=pay.counts_reel_once,
+                        once_per_reel=pay_row.counts_reel_once,
                     )
                 ]
             else:
@@ -317,8 +321,8 @@ class ReelBuilder:
                     symbol_multipliers,
                     prizes,
                     counted_columns,
-                    pay.direction,
-                    once_per_reel=pay.counts_reel_once,
+                    pay_row.direction,
+                    once_per_reel=pay_row.counts_reel_once,
                 )
             pay_components += [
                 replace(component, rows=self._find_rows_read(component.kind)) for component in row_components
@@ -347,15 +351,17 @@ class ReelBuilder:
         """Return the lines that the mode plays, and the patterns that win on them, by prize group."""
         lines = self._list_played_lines()
         patterns_by_group: dict[str, list[components.WinPattern]] = {}
-        for n, pay in enumerate(self.table.pay_rows):
-            if pay.kind == "line" and lines:
-                patterns = self._build_patterns(f"{self.key}.pay.{n}", pay, {len(line) for line in lines})
-                patterns_by_group.setdefault(pay.prize_group, []).extend(patterns)
+        for n, pay_row in enumerate(self.table.pay_rows):
+            if pay_row.kind == "line" and lines:
+                patterns = self._build_patterns(
+                    f"{self.stage_key}.pay.{n}", pay_row, {len(line) for line in lines}
+                )
+                patterns_by_group.setdefault(pay_row.prize_group, []).extend(patterns)
         return lines, patterns_by_group
 
     def build_count_prizes(self, pay_row_number: int, pay_row: PayTableRow) -> dict[int, LinePrize]:
         """Return the prizes of the pay-table row with this number, which counts a symbol, by that count."""
-        return self._build_prizes(f"{self.key}.pay.{pay_row_number}", pay_row)
+        return self._build_prizes(f"{self.stage_key}.pay.{pay_row_number}", pay_row)
 
     def _find_rows_read(self, component_kind: str) -> tuple[tuple[int, int], ...]:
         """Return, for each reel, the rows (first, end) that a pay component of this kind reads; empty for all rows.
@@ -370,7 +376,7 @@ class ReelBuilder:
         self, graph: WinGraph, columns: Sequence[Sequence[components.SymbolColumn]]
     ) -> components.WinComponent:
         """Build the component that records on which cells the sticky symbol shows, and the awards it gives."""
-        symbol = self.symbols.find_number(str(self.table.sticky_symbol), f"{self.key}.sticky")
+        symbol = self.symbols.find_number(str(self.table.sticky_symbol), f"{self.stage_key}.sticky")
         following_stage = self.table.stage_after_stick
         keeps_symbols = following_stage in {None, self.name}
 
@@ -378,8 +384,12 @@ class ReelBuilder:
             """Return the awards if the sticky symbol shows on the cells of ``mask``; none if no new cell sticks."""
             if mask == self.stuck_mask:
                 return ()
-            stay = (Award("stick", "", 1, mask),) if keeps_symbols else ()
-            return stay if following_stage is None else (*stay, Award("stage", following_stage, 1, mask))
+            stick_awards = (Award("stick", "", 1, mask),) if keeps_symbols else ()
+            return (
+                stick_awards
+                if following_stage is None
+                else (*stick_awards, Award("stage", following_stage, 1, mask))
+            )
 
         return components.build_stick_component(graph, symbol, columns, list_mask_awards)
 
@@ -413,15 +423,17 @@ class ReelBuilder:
             for reel, row in cells:
                 if reel >= len(self.table.heights) or row >= self.table.heights[reel]:
                     raise self.build_error(
-                        f"{self.key}.lines.{n}", f"reel {reel} row {row} is outside the window"
+                        f"{self.stage_key}.lines.{n}", f"reel {reel} row {row} is outside the window"
                     )
             if [reel for reel, _ in cells] != sorted(reel for reel, _ in cells):
-                raise self.build_error(f"{self.key}.lines.{n}", "does not visit the reels from left to right")
+                raise self.build_error(
+                    f"{self.stage_key}.lines.{n}", "does not visit the reels from left to right"
+                )
             lines.append(tuple(cells))
         if len(set(lines)) != len(lines) and not self.table.allows_repeated_lines:
             repeated = next(n for n, line in enumerate(lines) if line in lines[:n])
             raise self.build_error(
-                f"{self.key}.lines.{repeated}",
+                f"{self.stage_key}.lines.{repeated}",
                 f"the same line is defined twice: it is line {lines.index(lines[repeated]) + 1} again"
                 " (say repeat_lines = true if that is meant)",
             )
@@ -433,7 +445,7 @@ class ReelBuilder:
         if self.mode.line_count is not None and self.table.lines and self.mode.line_count > len(lines):
             raise self.build_error(
                 f"bets.mode.{self.mode.id}.lines",
-                f"is {format_count(self.mode.line_count, 'line')}, but {self.key} has only {len(lines)}",
+                f"is {format_count(self.mode.line_count, 'line')}, but {self.stage_key} has only {len(lines)}",
             )
         return lines[: self.mode.line_count]
 
@@ -549,10 +561,10 @@ class ReelBuilder:
         columns: Sequence[Sequence[components.SymbolColumn]],
     ) -> None:
         """Refuse two ways prizes that the same way could win, unless the definition allows it."""
-        ways_by_number = {c.number: c for c in pay_components if c.kind == "ways"}
+        ways_component_by_number = {c.number: c for c in pay_components if c.kind == "ways"}
         ways_rows = [p for p in self.table.pay_rows if p.kind == "ways"]
-        for a in ways_by_number.values():
-            for b in ways_by_number.values():
+        for a in ways_component_by_number.values():
+            for b in ways_component_by_number.values():
                 if (
                     a.number >= b.number
                     or ways_rows[a.number - 1].direction != ways_rows[b.number - 1].direction
@@ -566,7 +578,7 @@ class ReelBuilder:
                     for x in needed_reels
                 ):
                     raise self.build_error(
-                        f"{self.key}.pay",
+                        f"{self.stage_key}.pay",
                         f"overlapping ways: one way can win both {pay_a.symbol_or_group} and {pay_b.symbol_or_group} "
                         "(say overlapping_ways = true if that is meant)",
                     )

@@ -41,11 +41,11 @@ def count_hands_beaten(
     weights: Ints,
     result_counts: Ints,
 ) -> None:
-    """Count, for each way to set the player's cards, the bank's hands that lose to the player's and that win.
+    """Count, for each setting of the player's cards, the bank's hands that lose to the player's and that win.
 
-    ``setting_strengths`` has the strength of the low and the high hand of each way. ``bank_low_strengths`` and
+    ``setting_strengths`` has the strength of the low and the high hand of each setting. ``bank_low_strengths`` and
     ``bank_high_strengths`` have these strengths for each combination of the bank's ranks, and ``weights`` its number of
-    hands. ``result_counts`` gets both counts for each way.
+    hands. ``result_counts`` gets both counts for each setting.
     """
     for setting_index in range(setting_strengths.shape[0]):
         low_strength, high_strength = setting_strengths[setting_index, 0], setting_strengths[setting_index, 1]
@@ -68,18 +68,19 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     table: Ints,
     corrections: Ints,
 ) -> None:
-    """Count how the bank's flushes in one suit change the numbers of bank hands that a way beats and loses to.
+    """Count how the bank's flushes in one suit change the numbers of bank hands that a setting beats and loses to.
 
-    All ways of setting cards in ``questions`` have the low hand ``low_strength``. Each row, by ascending high hand, has
+    All settings in ``questions`` have the low hand ``low_strength``. Each row, by ascending high hand, has
     the strength of the high hand, the player's ranks in the suit as bits, and the row of the player's ranks in
     ``counts``. Each row of ``events``, by ascending high hand, has the bank's high hand, its low hand, its ranks in the
     suit, the index of its other cards, and +1 or -1. ``table`` is a work array. ``corrections`` gets two numbers for
     each question.
 
-    There are two passes. The first, by ascending high hand, is for bank hands that the way beats: both strengths are
-    lower. The second, by descending high hand, is for those that it loses to: both are at least as high. In each pass,
-    ``table[ranks, other]`` is the sum of the +1 and -1 of the events so far that leave the player these ranks of the
-    suit, by the index of the bank's other cards (as in ``OTHER_CARDS_OF_FLUSH``, then once more with the joker).
+    There are two passes. The first, by ascending high hand, is for bank hands that the setting beats: both strengths
+    are lower. The second, by descending high hand, is for those that the setting loses to: both are at least as high.
+    In each pass, ``table[ranks, other]`` is the sum of the +1 and -1 of the events so far that leave the player these
+    ranks of the suit, by the index of the bank's other cards (as in ``OTHER_CARDS_OF_FLUSH``, then once more with the
+    joker).
     """
     other_cards_count = table.shape[1] // 2
     for is_loss_pass in range(2):
@@ -125,7 +126,7 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
             corrections[row, is_loss_pass] = hand_count
 
 
-def sum_plain_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
+def sum_flushless_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     pattern_rows: Ints,
     counts: Ints,
     suit_subsets: Ints,
@@ -137,7 +138,7 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     loss_value: int,
     sums: Ints,
 ) -> None:
-    """Add up wins and losses over all player hands without a flush, with the best setting and with the bank's way.
+    """Add up wins and losses over all player hands without a flush, with the best setting and with the bank's.
 
     ``pattern_rows`` are the combinations of ranks to process. ``suit_subsets[k]`` has the number of sets of k suits,
     then these sets as bits: for each rank of the hand, one of them is chosen, in every combination. ``sums`` gets four
@@ -183,7 +184,7 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
                         loss_count += corrections[
                             first_question_indexes[setting_index] + ranks_by_suit[suit], 1
                         ]
-                    if setting_index == first_setting_indexes[pattern_row]:  # the bank's way is first
+                    if setting_index == first_setting_indexes[pattern_row]:  # the bank's setting is first
                         sums[2] += win_count
                         sums[3] += loss_count
                     if win_count * win_value - loss_count * loss_value > best_value:
@@ -215,11 +216,12 @@ def sum_flush_hands(
     loss_value: int,
     sums: Ints,
 ) -> None:
-    """Add up wins and losses over all player hands with a flush, with the best setting and with the bank's way.
+    """Add up wins and losses over all player hands with a flush, with the best setting and with the bank's.
 
     ``other_kinds`` has, for each hand, a number for its cards outside the flush: 0 none, 1 one card, 2 a pair, 3 two
     ranks. ``distributions`` has, for each such number, the ways to distribute these cards over three suits: how many
-    distributions are alike, then how many suits hold each part of the cards. ``sums`` is as in :func:`sum_plain_hands`.
+    distributions are alike, then how many suits hold each part of the cards. ``sums`` is as in
+    :func:`sum_flushless_hands`.
     """
     for flush_hand in range(other_kinds.shape[0]):
         for distribution_index in range(distributions.shape[1]):
@@ -238,7 +240,7 @@ def sum_flush_hands(
                     suit_count = distributions[other_kinds[flush_hand], distribution_index, 1 + part]
                     win_count += suit_count * corrections[first_question_indexes[setting_index] + part, 0]
                     loss_count += suit_count * corrections[first_question_indexes[setting_index] + part, 1]
-                if setting_index == first_setting_indexes[flush_hand]:  # the bank's way is first
+                if setting_index == first_setting_indexes[flush_hand]:  # the bank's setting is first
                     sums[2] += equal_hand_count * win_count
                     sums[3] += equal_hand_count * loss_count
                 if win_count * win_value - loss_count * loss_value > best_value:

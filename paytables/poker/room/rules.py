@@ -470,6 +470,6 @@ def _list_showdown_seats(betting: Betting, showdown_seats: Iterable[int]) -> lis
     The seat that made the last bet is first, then clockwise.
     """
     seat_order = [player.seat for player in betting.players]
-    first_index = seat_order.index(betting.last_bettor) if betting.last_bettor in seat_order else 0
+    first_index = seat_order.index(betting.last_bettor_seat) if betting.last_bettor_seat in seat_order else 0
     shown_seats = set(showdown_seats)
     return [seat for seat in (*seat_order[first_index:], *seat_order[:first_index]) if seat in shown_seats]

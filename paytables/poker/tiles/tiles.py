@@ -1,4 +1,4 @@
-"""The 32 tiles of pai gow: the value of two tiles, and the ways to set four (by-law, ss.100-105).
+"""The 32 tiles of pai gow: the value of two tiles, and the settings of four (by-law, ss.100-105).
 
 A tile is represented by its index here, 0 to 31; its name is its pips, such as ``6-6``. The strength of a hand of two
 tiles is an integer, larger for the better hand. Hands of the same strength are equal in the sense of s.104, and the
@@ -92,7 +92,7 @@ def compute_strength(first_tile: int, second_tile: int) -> int:
 
 
 def find_hand_value_index(strength: int) -> int:
-    """Return the index of a two-tile hand in the lists of :class:`BankWay`, from the hand's strength.
+    """Return the index of a two-tile hand in the lists of :class:`HouseWay`, from the hand's strength.
 
     The index is 0 to 9 for a hand of that number of points, and 10 to 29 for a combination.
     """
@@ -106,7 +106,7 @@ def is_worthless_hand(strength: int) -> bool:
 
 @cache
 def list_settings(tiles: tuple[int, int, int, int]) -> tuple[HandSetting, ...]:
-    """Return the ways to set four pai gow tiles as two hands, those with the best low hand first.
+    """Return the settings of four pai gow tiles as two hands, those with the best low hand first.
 
     The high hand must be equal or better (s.113).
     """

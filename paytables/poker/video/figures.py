@@ -36,10 +36,10 @@ class HeldCardsFigures:
     def compute_variance(self, pays: Sequence[int], hand_count: int = 1) -> Fraction:
         """Return the variance of the total win of ``hand_count`` hands drawn from one deal, in credits squared."""
         mean = self.compute_mean(pays)
-        squares = sum((rate * pay * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
+        mean_square = sum((rate * pay * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
         # given the deal, the hands are independent, so the covariance of two is the variance of the deal's mean win
         covariance = self.mean_of_squared_deal_means - mean**2
-        return hand_count * (squares - mean**2) + hand_count * (hand_count - 1) * covariance
+        return hand_count * (mean_square - mean**2) + hand_count * (hand_count - 1) * covariance
 
 
 def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
@@ -95,9 +95,9 @@ def analyse(definition: VideoPokerDefinition) -> Analysis:
         version=header.version,
         family=header.family,
         bets=tuple(
-            analyse_bet(definition, credits_, hands)
+            analyse_bet(definition, credits_, hand_count)
             for credits_ in bets.credits_options
-            for hands in bets.hand_counts
+            for hand_count in bets.hand_counts
         ),
     )
 
@@ -167,22 +167,22 @@ def _compute_level_figures(
     level = definition.progressive_level
     if level is None:
         raise AnalysisError(f"{definition.game.id}: there is no level")
-    row = [pay.id for pay in definition.pay_rows].index(level.pay_row_id)
+    row_index = [pay.id for pay in definition.pay_rows].index(level.pay_row_id)
     other_return = sum(
         (
             rate * pay
             for n, (rate, pay) in enumerate(zip(rates, definition.list_pays(cost), strict=True))
-            if n != row
+            if n != row_index
         ),
         Fraction(0),
     )
     return ProgressiveFigures(
         level=level.id,
-        rate=rates[row],
+        rate=rates[row_index],
         reset_credits=level.reset_credits,
-        rtp_at_reset=rates[row] * level.reset_credits / cost,
+        rtp_at_reset=rates[row_index] * level.reset_credits / cost,
         increment=Fraction(level.increment),
-        break_even_credits=(cost - other_return) / rates[row],
+        break_even_credits=(cost - other_return) / rates[row_index],
     )
 
 
@@ -193,10 +193,10 @@ def _compute_chance_of_at_least(rates: tuple[Fraction, ...], pays: tuple[int, ..
 
 def _build_win_distribution(rates: tuple[Fraction, ...], pays: tuple[int, ...]) -> WinDistribution:
     """Return the win distribution of one video poker hand, from the probability and the pay of each row."""
-    total = lcm(*(rate.denominator for rate in rates))
-    counts = {0: total}
+    case_total = lcm(*(rate.denominator for rate in rates))
+    counts = {0: case_total}
     for rate, pay in zip(rates, pays, strict=True):
-        cases = int(rate * total)
-        counts[pay] = counts.get(pay, 0) + cases
-        counts[0] -= cases
-    return WinDistribution(total, counts)
+        case_count = int(rate * case_total)
+        counts[pay] = counts.get(pay, 0) + case_count
+        counts[0] -= case_count
+    return WinDistribution(case_total, counts)
