@@ -140,24 +140,26 @@ class KenoRules(TablelessRules):
         wins: list[Settlement] = []
         levels: list[str] = []
         shown_draws: list[Json] = []
-        for n in range(1, complete_ticket.draw_count + 1):
+        for draw_number in range(1, complete_ticket.draw_count + 1):
             drawn_balls = self.draw_balls(draw, complete_ticket.bonuses_in_force)
             ways = evaluate_ticket(keno_pays, complete_ticket, drawn_balls)
             paid_credits = limit_prizes([way.credits for way in ways], self.definition.prize_limit_credits)
             levels_won = list_levels_won(keno_pays, ways)
             wins += [
-                way.build_settlement(n, credits_)
+                way.build_settlement(draw_number, credits_)
                 for way, credits_ in zip(ways, paid_credits, strict=True)
                 if credits_
             ]
             levels += levels_won
-            shown_draws.append(presentation.build_draw_data(n, drawn_balls, ways, paid_credits, levels_won))
+            shown_draws.append(
+                presentation.build_draw_data(draw_number, drawn_balls, ways, paid_credits, levels_won)
+            )
         yield from wins
-        is_quick_pick = [selection.is_quick_pick for selection in bought_ticket.selections]
+        is_quick_pick_by_selection = [selection.is_quick_pick for selection in bought_ticket.selections]
         return Outcome(
             progressives=tuple(levels),
             display=presentation.build_game_data(
-                self.definition, complete_ticket, is_quick_pick, shown_draws
+                self.definition, complete_ticket, is_quick_pick_by_selection, shown_draws
             ),
         )
 

@@ -194,7 +194,7 @@ class KenoOffice:
         number, first_draw, recorded_at = counters.last_ticket + 1, counters.next_draw, self._now()
         acknowledgement = Acknowledgement(
             ticket_number=number,
-            draws=tuple(range(first_draw, first_draw + ticket.draw_count)),
+            draw_numbers=tuple(range(first_draw, first_draw + ticket.draw_count)),
             recorded_at=recorded_at,
         )
         printed_ticket = issue_ticket(
@@ -278,7 +278,7 @@ class KenoOffice:
         tickets = {
             n: claims.record_draw_closing(record, number)
             for n, record in self.list_tickets().items()
-            if number in record.printed_ticket.draws and record.state is not KenoTicketState.VOID
+            if number in record.printed_ticket.draw_numbers and record.state is not KenoTicketState.VOID
         }
         void_numbers = tuple(n for n, record in tickets.items() if record.state is KenoTicketState.VOID)
         self._write(
@@ -425,7 +425,7 @@ class KenoOffice:
         tickets, unit_cents = self.list_tickets().values(), self.opened.unit_cents
         staked_credits = sum(
             record.printed_ticket.cost_per_draw_credits
-            * (len(record.printed_ticket.draws) - len(record.decided_draws))
+            * (len(record.printed_ticket.draw_numbers) - len(record.decided_draws))
             for record in tickets
             if record.state in {KenoTicketState.SOLD, KenoTicketState.IN_PLAY}
         )
