@@ -29,7 +29,7 @@ from pydantic import (
 
 from paytables.assets import REPLACEABLE_SOUNDS
 from paytables.errors import DefinitionError
-from paytables.source import IDENTIFIER_PATTERN, SourceFile, describe_toml_error, parse_toml, read
+from paytables.source import IDENTIFIER_PATTERN, SourceFile, describe_toml_error, parse_toml, read_source_file
 from paytables.wording import describe_wrong_value, find_nearest_words, format_known_names
 
 #: The folder of the shipped definitions.
@@ -353,4 +353,4 @@ def list_shipped_games() -> tuple[str, ...]:
 
 def read_source(id_or_path: str | Path) -> SourceFile:
     """Return the definition file of a library id or of a path, as read. Raises :class:`DefinitionError`."""
-    return read(id_or_path, LIBRARY_FOLDER)
+    return read_source_file(id_or_path, LIBRARY_FOLDER)

@@ -185,7 +185,7 @@ def locate_definition(id_or_path: str | Path, library_folder: Path) -> Path:
     )
 
 
-def read(id_or_path: str | Path, library_folder: Path) -> SourceFile:
+def read_source_file(id_or_path: str | Path, library_folder: Path) -> SourceFile:
     """Return a definition file by id or path, read once. Raises :class:`DefinitionError`."""
     path = locate_definition(id_or_path, library_folder)
     try:

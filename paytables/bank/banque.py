@@ -79,7 +79,7 @@ class BanqueShoe(ShoeRules):
     rounds_per_shuffle: Literal[1] = Field(default=1, alias="rounds")
 
     @property
-    def cards_min(self) -> int:
+    def cards_left_min(self) -> int:
         """Return how many cards must be left in the shoe for another round: as many as the longest round needs."""
         return ROUND_CARDS_MAX
 
@@ -336,7 +336,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         display = hands_view.to_json() | {
             "result": "-".join(str(hands_view.count_points(name)) for name in (*TABLEAU_IDS, _BANKER_HAND_ID))
         }
-        if shoe_rules.cards_min <= shoe.cards_left <= shoe_rules.cards_behind_stop_card:
+        if shoe_rules.cards_left_min <= shoe.cards_left <= shoe_rules.cards_behind_stop_card:
             display["last_of_shoe"] = True
         return Outcome(
             display=display, table_state=build_table_after_round(shoe_rules, shoe, self.table_state)

@@ -50,7 +50,7 @@ def test_no_new_journal_is_started_beside_remains_of_an_earlier_one(tmp_path, re
     keep = set(tmp_path.glob(remains_pattern))
     assert keep
     shutil.rmtree(tmp_path / "second")
-    for path in set(tmp_path.iterdir()) - keep - {state.run}:
+    for path in set(tmp_path.iterdir()) - keep - {state.run_folder}:
         path.unlink()
     before = {path.name: path.read_bytes() for path in keep}
     with pytest.raises(JournalDamaged):
