@@ -294,14 +294,14 @@ class TableLayout:
         self, credits_: int, bets_by_seat: Mapping[int, Mapping[str, int]], options: Mapping[str, object]
     ) -> Wager:
         """Return the wager with these bets by seat, after checking its cost."""
-        cost = sum(
+        cost_credits = sum(
             credits_on_spot
             for bets in bets_by_seat.values()
             for credits_on_spot in bets.values()
             if credits_on_spot > 0
         )
-        if cost != credits_:
-            raise WagerError(f"the bets cost {format_count(cost, 'credit')}, not {credits_}")
+        if cost_credits != credits_:
+            raise WagerError(f"the bets cost {format_count(cost_credits, 'credit')}, not {credits_}")
         return Wager(credits_, options)
 
     def _parse_seats(self, requested_bets_by_seat: object) -> dict[int, dict[str, int]]:
@@ -705,15 +705,15 @@ def analyse_cases(
                 weight_by_prize[key] += weight
                 if not isinstance(case.weight, int):
                     shared_prizes.add(key)
-    distribution, cost = build_distribution(weight_by_win), wager.credits
+    distribution, cost_credits = build_distribution(weight_by_win), wager.credits
     is_counted = all(isinstance(case.weight, int) for case in cases)
     figures = BetAnalysis(
         bet=bet_name,
-        cost_credits=cost,
+        cost_credits=cost_credits,
         options=wager.options,
-        rtp=distribution.compute_moment(1) / cost,
+        rtp=distribution.compute_moment(1) / cost_credits,
         cycle=total_weight if is_counted else None,
-        mean_staked_credits=cost + Fraction(added_weight, total_weight) if added_weight else None,
+        mean_staked_credits=cost_credits + Fraction(added_weight, total_weight) if added_weight else None,
     )
     if depth is AnalysisDepth.RETURN:
         return figures
@@ -725,7 +725,7 @@ def analyse_cases(
                 stage_or_spot=spot,
                 credits=credits_,
                 rate=Fraction(weight, total_weight),
-                rtp=Fraction(weight * credits_, total_weight * cost),
+                rtp=Fraction(weight * credits_, total_weight * cost_credits),
                 winning_case_count=None if (prize_name, spot, credits_) in shared_prizes else weight // unit,
             )
             for (prize_name, spot, credits_), weight in weight_by_prize.items()

@@ -50,12 +50,12 @@ def list_awards(bet: BetAnalysis) -> list[DisclosedAward]:
 
     The analysis must include prizes (:attr:`paytables.AnalysisDepth.PRIZES` or more).
     """
-    prizes = [(p.name, p.stage_or_spot, p.credits, p.rate) for p in bet.prizes if p.credits]
-    prizes += [(p.level, "", p.reset_credits, p.rate) for p in bet.progressives]
-    win_max = max((credits_ for _, _, credits_, _ in prizes), default=0)
+    prizes_and_levels = [(p.name, p.stage_or_spot, p.credits, p.rate) for p in bet.prizes if p.credits]
+    prizes_and_levels += [(p.level, "", p.reset_credits, p.rate) for p in bet.progressives]
+    win_max = max((credits_ for _, _, credits_, _ in prizes_and_levels), default=0)
     awards = [
         DisclosedAward(name, stage_or_spot, credits_, rate, is_top=credits_ == win_max)
-        for name, stage_or_spot, credits_, rate in prizes
+        for name, stage_or_spot, credits_, rate in prizes_and_levels
         if rate
     ]
     awards += [DisclosedAward(m.prize, "", None, m.rate) for m in bet.merchandise if m.rate]

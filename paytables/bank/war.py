@@ -120,11 +120,11 @@ class WarRules(SeatedBankRules[WarDefinition]):
             if decision.get_chosen_option((yield decision)) == "surrender":
                 yield _settle_surrender(seat_bets[MAIN_SPOT])
                 continue
-            for owner in (seat, _BANK_HAND_KEY):
+            for hand_key in (seat, _BANK_HAND_KEY):
                 for n in range(_BURNED_CARD_COUNT_BEFORE_WAR):
                     shoe.deal(draw, f"burned {n + 1}")
-                hands[owner] = [hands[owner][0], shoe.deal(draw, f"war {_format_hand_id(owner)}")]
-                yield _build_deal_cue(hands, owner)
+                hands[hand_key] = [hands[hand_key][0], shoe.deal(draw, f"war {_format_hand_id(hand_key)}")]
+                yield _build_deal_cue(hands, hand_key)
             second_comparison = _compare_ranks(hands[seat][1], hands[_BANK_HAND_KEY][1])
             yield from _settle_war(seat_bets[MAIN_SPOT], war_bet, self.definition.main_bet, second_comparison)
         return Outcome(
@@ -245,14 +245,14 @@ def _settle_war(bet: Bet, war_bet: Bet, bet_terms: BankBet, comparison: int) -> 
     ]
 
 
-def _format_hand_id(owner: int) -> str:
+def _format_hand_id(hand_key: int) -> str:
     """Return the id of a seat's hand, or of the bank's, on the felt."""
-    return "bank" if owner == _BANK_HAND_KEY else format_hand_id(owner)
+    return "bank" if hand_key == _BANK_HAND_KEY else format_hand_id(hand_key)
 
 
-def _build_deal_cue(hands: Mapping[int, Sequence[Card]], owner: int) -> Cue:
+def _build_deal_cue(hands: Mapping[int, Sequence[Card]], hand_key: int) -> Cue:
     """Return the cue that deals the last card of a seat's hand, or of the bank's."""
-    return Cue("deal", {"hand": _format_hand_id(owner), "card": format_card(hands[owner][-1])})
+    return Cue("deal", {"hand": _format_hand_id(hand_key), "card": format_card(hands[hand_key][-1])})
 
 
 def _build_display(hands: Mapping[int, Sequence[Card]], viewer: int | None) -> dict[str, object]:
@@ -263,11 +263,11 @@ def _build_display(hands: Mapping[int, Sequence[Card]], viewer: int | None) -> d
         "result": format_card(hands[_BANK_HAND_KEY][-1]),
         "hands": [
             {
-                "id": _format_hand_id(owner),
+                "id": _format_hand_id(hand_key),
                 "cards": [format_card(card) for card in cards],
-                **({} if owner == _BANK_HAND_KEY else describe_owner(owner, viewer)),
+                **({} if hand_key == _BANK_HAND_KEY else describe_owner(hand_key, viewer)),
             }
-            for owner, cards in hands.items()
+            for hand_key, cards in hands.items()
         ],
     }
 

@@ -313,11 +313,11 @@ def _analyse_back_bets(
     )
     if depth in {AnalysisDepth.RETURN, AnalysisDepth.PRIZES} or len(stakes) > 1:
         return figures
-    cost = figures.cost_credits
+    cost_credits = figures.cost_credits
     return figures.with_distribution(
         build_distribution(
             {
-                int(Fraction(net) * cost) + cost: Fraction(chance)
+                int(Fraction(net) * cost_credits) + cost_credits: Fraction(chance)
                 for net, chance in back_bet_figures.net_probabilities.items()
             }
         )
@@ -332,7 +332,7 @@ def _analyse_stakes(
     It is assumed that the player draws every card that the side bets need, except for ``worst_rtp``: a player who makes
     the worst decisions draws none.
     """
-    exact_figures, cost = find_exact_figures(definition), sum(stakes.values())
+    exact_figures, cost_credits = find_exact_figures(definition), sum(stakes.values())
     side_bet_by_id = {side.id: side for side in definition.side_bets}
     stake_by_bet: dict[str, int] = {}
     for spot, credits_ in stakes.items():
@@ -360,7 +360,7 @@ def _analyse_stakes(
 
     def compute_rtp(mean: str, mean_side_returns: Fraction) -> Fraction:
         """Return the return per credit of all bets, from the hand's mean net result and the side bets' returns."""
-        return (hand_credits * (1 + Fraction(mean)) + mean_side_returns) / cost
+        return (hand_credits * (1 + Fraction(mean)) + mean_side_returns) / cost_credits
 
     prizes = []
     for side_id in stake_by_bet if depth is not AnalysisDepth.RETURN else ():
@@ -373,11 +373,11 @@ def _analyse_stakes(
                     stage_or_spot=side_id,
                     credits=won_credits,
                     rate=chance_by_row[row.id],
-                    rtp=chance_by_row[row.id] * won_credits / cost,
+                    rtp=chance_by_row[row.id] * won_credits / cost_credits,
                 )
             )
     levels = [
-        _build_level_figures(definition, level, stake_by_bet[level.spot], cost)
+        _build_level_figures(definition, level, stake_by_bet[level.spot], cost_credits)
         for level in definition.progressive_levels
         if level.spot in stake_by_bet
     ]
@@ -400,7 +400,7 @@ def _analyse_stakes(
         notes += _iter_sampling_notes(definition, exact_figures.simulated_rounds, len(stakes))
     figures = BetAnalysis(
         bet=bet_name,
-        cost_credits=cost,
+        cost_credits=cost_credits,
         options={"bets": dict(stakes)},
         rtp=compute_rtp(exact_figures.best_mean, side_returns),
         prizes=tuple(prizes),
@@ -429,7 +429,7 @@ def _with_distribution(figures: BetAnalysis, exact_figures: ProvedFigures, hand_
     ``hand_credits`` is the stake on the hand, 0 for a side bet. If the exact figures have no distribution, only
     their variance is added.
     """
-    stakes, cost, prizes = figures.options["bets"], figures.cost_credits, figures.prizes
+    stakes, cost_credits, prizes = figures.options["bets"], figures.cost_credits, figures.prizes
     if len(stakes) == 1 and not hand_credits:
         chance_by_win = {0: 1 - sum((prize.rate for prize in prizes), Fraction(0))}
         for prize in prizes:
@@ -439,10 +439,10 @@ def _with_distribution(figures: BetAnalysis, exact_figures: ProvedFigures, hand_
         return figures
     if not exact_figures.net_probabilities:
         variance = exact_figures.variance
-        return replace(figures, variance=None if variance is None else Fraction(variance) * cost**2)
+        return replace(figures, variance=None if variance is None else Fraction(variance) * cost_credits**2)
     distribution = build_distribution(
         {
-            int(Fraction(net) * cost) + cost: Fraction(chance)
+            int(Fraction(net) * cost_credits) + cost_credits: Fraction(chance)
             for net, chance in exact_figures.net_probabilities.items()
         }
     )

@@ -42,13 +42,13 @@ def find_strategy_bets(strategy: CrapsStrategy, rules: CrapsRules) -> dict[str, 
             and spot_rules.required_spot in standing_bets
         ):
             limits = rules.table_layout.spot_by_id[spot_rules.id]
-            odds_max = (
+            odds_bet_max = (
                 min(find_odds_bet_max_credits(spot_rules, standing_bets, point), limits.bet_max)
                 // limits.bet_step
                 * limits.bet_step
             )
-            if odds_max > standing_bets.get(spot_rules.id, 0):
-                bets[spot_rules.id] = odds_max - standing_bets.get(spot_rules.id, 0)
+            if odds_bet_max > standing_bets.get(spot_rules.id, 0):
+                bets[spot_rules.id] = odds_bet_max - standing_bets.get(spot_rules.id, 0)
     return bets
 
 
@@ -78,15 +78,19 @@ def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
     for state in states:  # grows by the states it leads to
         rules_at_state = replace(rules, state=state)
         bets = find_strategy_bets(strategy, rules_at_state)
-        cost = sum(bets.values())
+        cost_credits = sum(bets.values())
         try:
-            wager = rules_at_state.build_wager(cost, bets=bets)
+            wager = rules_at_state.build_wager(cost_credits, bets=bets)
         except WagerError as error:
             raise AnalysisError(f"strategy {strategy.id}, point {state.point}: {error}") from None
         first_wager = wager if state == OPENING_STATE else first_wager
         table_state = rules_at_state.place_bets(wager)
         row: dict[int, Fraction] = {}
-        sums: SumsByKey[str] = {"staked": Fraction(cost), "throws": Fraction(1), "returned": Fraction(0)}
+        sums: SumsByKey[str] = {
+            "staked": Fraction(cost_credits),
+            "throws": Fraction(1),
+            "returned": Fraction(0),
+        }
         for dice, chance in UNORDERED_THROW_CHANCES:
             settlements, state_after = apply_throw(rules.rules_by_spot, table_state, dice)
             sums["returned"] += chance * sum(settlement.credits for settlement in settlements)

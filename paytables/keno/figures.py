@@ -303,9 +303,9 @@ def _analyse_preset_tickets(
     for preset_ticket, ticket in preset_tickets:
         stake = ticket.selections[0].stake_by_spot_count[preset_ticket.spot_count]
         played_levels = [
-            p.id
-            for p in definition.progressive_levels
-            if p.spot_count == preset_ticket.spot_count and stake >= p.stake_min_credits
+            level.id
+            for level in definition.progressive_levels
+            if level.spot_count == preset_ticket.spot_count and stake >= level.stake_min_credits
         ]
         key = (
             preset_ticket.id,
@@ -326,9 +326,11 @@ def _analyse_preset_tickets(
 def _find_highest_pay_bound(keno_pays: KenoPays, ticket: KenoTicket) -> int:
     """Return an upper bound, in credits, on what any draw pays the Keno ticket."""
     return ticket.bonuses_in_force.factor_max * sum(
-        ways * s.stake_by_spot_count[spot_count] * max(keno_pays.pays_by_spot_count[spot_count].values())
-        for s in ticket.selections
-        for spot_count, ways in s.count_ways().items()
+        way_count
+        * selection.stake_by_spot_count[spot_count]
+        * max(keno_pays.pays_by_spot_count[spot_count].values())
+        for selection in ticket.selections
+        for spot_count, way_count in selection.count_ways().items()
     )
 
 

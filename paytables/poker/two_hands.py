@@ -57,7 +57,7 @@ _LOW_HAND_PIECE_COUNT: Final = 2
 
 
 class HandSetting(NamedTuple):
-    """One way to set a hand as a low and a high hand."""
+    """One division of a hand into a low and a high hand."""
 
     low_strength: int
     """The strength of the low hand."""

@@ -329,7 +329,7 @@ def _list_feature_figures(
     feature_figures = []
     for stage in sorted({name for name, _, _ in expected_runs} - {stages.mode.first_stage}):
         feature_runs = {key: rate for key, rate in expected_runs.items() if key[0] == stage}
-        mean_runs = sum(feature_runs.values(), ZERO)
+        expected_run_count = sum(feature_runs.values(), ZERO)
         credits_ = sum(
             (
                 run_rate * multiplier * chain.get_run_figures(n, start_condition).mean
@@ -345,15 +345,17 @@ def _list_feature_figures(
             if award.kind == "stage" and award.name == stage and award_rate
         ]
         rate = sum((award_rate for _, award_rate in start_rates), ZERO)
-        lengths = [chain.find_longest_series(award) for award, _ in start_rates]
+        run_count_maxima = [chain.find_longest_series(award) for award, _ in start_rates]
         feature_figures.append(
             FeatureFigures(
                 feature=stage,
                 rate=rate,
-                mean_runs=mean_runs / rate,
+                mean_runs=expected_run_count / rate,
                 mean_credits=credits_ / rate,
                 rtp=credits_ / stages.mode.cost_credits,
-                max_runs=None if None in lengths else max(n for n in lengths if n is not None),
+                max_runs=None
+                if None in run_count_maxima
+                else max(n for n in run_count_maxima if n is not None),
             )
         )
     return tuple(feature_figures)
@@ -413,7 +415,7 @@ def _list_level_figures(
         return ()
     rate_by_level = _compute_award_rates(stages, expected_runs, "progressive")
     figures = []
-    cost = stages.mode.cost_credits
+    cost_credits = stages.mode.cost_credits
     for level in definition.progressive_levels:
         increment = Fraction(level.increment)
         rate = rate_by_level[level.id]
@@ -421,17 +423,17 @@ def _list_level_figures(
         if level.one_in is not None:
             rate = Fraction(1, level.one_in)
         if level.ceiling_credits is not None:
-            rate = compute_mystery_rate((level.ceiling_credits - reset_credits) / (increment * cost))
-        shortfall_credits = cost * (1 - base_rtp)
+            rate = compute_mystery_rate((level.ceiling_credits - reset_credits) / (increment * cost_credits))
+        shortfall_credits = cost_credits * (1 - base_rtp)
         figures.append(
             ProgressiveFigures(
                 level=level.id,
                 rate=rate,
                 reset_credits=reset_credits,
-                rtp_at_reset=rate * reset_credits / cost,
+                rtp_at_reset=rate * reset_credits / cost_credits,
                 increment=increment if rate else ZERO,
                 break_even_credits=_compute_break_even_amount(
-                    level, rate, shortfall_credits, increment * cost
+                    level, rate, shortfall_credits, increment * cost_credits
                 ),
                 ceiling_credits=level.ceiling_credits,
             )

@@ -431,10 +431,10 @@ class ReelBuilder:
                 )
             lines.append(tuple(cells))
         if len(set(lines)) != len(lines) and not self.table.allows_repeated_lines:
-            repeated = next(n for n, line in enumerate(lines) if line in lines[:n])
+            repeated_index = next(n for n, line in enumerate(lines) if line in lines[:n])
             raise self.build_error(
-                f"{self.stage_key}.lines.{repeated}",
-                f"the same line is defined twice: it is line {lines.index(lines[repeated]) + 1} again"
+                f"{self.stage_key}.lines.{repeated_index}",
+                f"the same line is defined twice: it is line {lines.index(lines[repeated_index]) + 1} again"
                 " (say repeat_lines = true if that is meant)",
             )
         return lines

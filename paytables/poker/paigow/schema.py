@@ -93,7 +93,7 @@ class ProvedFigures(WinPushLoseChances):
     """Exact figures of a pai gow poker game: the probabilities if the player sets cards as the bank does."""
 
     best_setting_chances: WinPushLoseChances = Field(alias="best")
-    """The probabilities if the player sets every hand in the best way."""
+    """The probabilities if the player chooses the best setting of every hand."""
 
 
 class PaiGowPokerDefinition(TwoHandsDefinition):

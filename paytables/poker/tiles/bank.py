@@ -6,7 +6,7 @@ from paytables.poker.two_hands import HandSetting
 
 
 def choose_bank_setting(definition: PaiGowDefinition, settings: tuple[HandSetting, ...]) -> HandSetting:
-    """Return the way to set four tiles that the bank uses, chosen from ``settings``."""
+    """Return the setting of four tiles that the house way prescribes, chosen from ``settings``."""
     house_way = definition.house_way
     return max(
         settings,

@@ -50,12 +50,16 @@ def find_single_tile_value(tile: int) -> int:
 
 def count_points(tiles: Sequence[int]) -> int:
     """Return the points of two pai gow tiles: their pips without tens; 1-2 may count 6 and 2-4 may count 3 (s.103)."""
-    sums = {0}
+    possible_sums = {0}
     for tile in tiles:
         pips = sum(map(int, ALL_TILES[tile].split("-")))
         possible_points = {3, 6} if ALL_TILES[tile] in {"1-2", "2-4"} else {pips}
-        sums = {points_so_far + added_points for points_so_far in sums for added_points in possible_points}
-    return max(point_sum % 10 for point_sum in sums)
+        possible_sums = {
+            points_so_far + added_points
+            for points_so_far in possible_sums
+            for added_points in possible_points
+        }
+    return max(point_sum % 10 for point_sum in possible_sums)
 
 
 def find_combination_rank(tiles: Sequence[int]) -> int | None:

@@ -113,7 +113,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
     exact_figures = figures_by_bet.find_figures(is_highest_bet=credits_ == definition.max_credits)
     rates = tuple(Fraction(rate) for rate in exact_figures.row_rates)
     held_figures = HeldCardsFigures(rates, Fraction(exact_figures.mean_of_squared_deal_means) * credits_**2)
-    level, cost = definition.find_level(credits_, hand_count), credits_ * hand_count
+    level, cost_credits = definition.find_level(credits_, hand_count), credits_ * hand_count
     pays = tuple(
         0 if level is not None and row.id == level.pay_row_id else pay
         for row, pay in zip(definition.pay_rows, definition.list_pays(credits_), strict=True)
@@ -134,15 +134,17 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
     is_one_hand = hand_count == 1 and level is None
     return BetAnalysis(
         bet=f"{credits_} x {hand_count}",
-        cost_credits=cost,
+        cost_credits=cost_credits,
         rtp=held_figures.compute_mean(pays) / credits_,
         options={"hands": hand_count},
         cycle=cycle,
         prizes=prizes,
-        progressives=() if level is None else (_compute_level_figures(definition, rates, cost),),
+        progressives=() if level is None else (_compute_level_figures(definition, rates, cost_credits),),
         variance=None if level is not None else held_figures.compute_variance(pays, hand_count),
         hit_probability=sum(rates, Fraction(0)) if is_one_hand else None,
-        win_at_least_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if is_one_hand else None,
+        win_at_least_bet_probability=_compute_chance_of_at_least(rates, pays, cost_credits)
+        if is_one_hand
+        else None,
         distribution=_build_win_distribution(rates, pays) if is_one_hand else None,
         max_win_credits=highest_pay * hand_count,
         max_win_probability=_compute_chance_of_at_least(rates, pays, highest_pay) if is_one_hand else None,
@@ -158,9 +160,9 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
 
 
 def _compute_level_figures(
-    definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost: int
+    definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost_credits: int
 ) -> ProgressiveFigures:
-    """Return what the progressive level adds to the return of a hand that costs ``cost`` credits.
+    """Return what the progressive level adds to the return of a hand that costs ``cost_credits`` credits.
 
     ``rates`` are the probabilities of the pay table's rows.
     """
@@ -171,7 +173,7 @@ def _compute_level_figures(
     other_return = sum(
         (
             rate * pay
-            for n, (rate, pay) in enumerate(zip(rates, definition.list_pays(cost), strict=True))
+            for n, (rate, pay) in enumerate(zip(rates, definition.list_pays(cost_credits), strict=True))
             if n != row_index
         ),
         Fraction(0),
@@ -180,9 +182,9 @@ def _compute_level_figures(
         level=level.id,
         rate=rates[row_index],
         reset_credits=level.reset_credits,
-        rtp_at_reset=rates[row_index] * level.reset_credits / cost,
+        rtp_at_reset=rates[row_index] * level.reset_credits / cost_credits,
         increment=Fraction(level.increment),
-        break_even_credits=(cost - other_return) / rates[row_index],
+        break_even_credits=(cost_credits - other_return) / rates[row_index],
     )
 
 
