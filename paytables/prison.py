@@ -71,19 +71,19 @@ def list_bets_on_table(
 
 def settle_or_hold_over(
     bets: Iterable[HeldBet],
-    decide: Callable[[HeldBet], BetResult],
+    decide_bet: Callable[[HeldBet], BetResult],
     displayed_result: Mapping[str, object],
     decision_kind: str,
 ) -> Generator[Settlement | Decision, Choice | None, list[HeldBet]]:
     """Settle every bet of a round, and return the bets that stay on the table.
 
-    If ``decide`` returns both a settlement and a held bet, the player chooses to take a part back or to leave the stake
-    in prison. ``displayed_result`` is the table as the screen shows it with that decision; ``decision_kind`` is the
-    kind of the decision.
+    If ``decide_bet`` returns both a settlement and a held bet, the player chooses to take a part back or to leave the
+    stake in prison. ``displayed_result`` is the table as the screen shows it with that decision; ``decision_kind`` is
+    the kind of the decision.
     """
     held_bets: list[HeldBet] = []
     for bet in bets:
-        settlement, held_bet = decide(bet)
+        settlement, held_bet = decide_bet(bet)
         if settlement is not None and held_bet is not None:
             decision_data = {
                 "spot": bet.spot,

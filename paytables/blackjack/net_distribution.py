@@ -64,7 +64,7 @@ class _JointResults:
     """Counts of the joint results of several hands of a blackjack box.
 
     ``ways[row, end, n]`` is the number of ways in which the hands together have the cards ``cards[row]`` and
-    the net result of the box is ``lowest_net + step * n`` if the dealer ends with the result ``end``.
+    the net result of the box is ``lowest_net + net_step * n`` if the dealer ends with the result ``end``.
     """
 
     cards: Ints
@@ -73,17 +73,17 @@ class _JointResults:
     """The number of ways, by combined cards, result of the dealer, and net result."""
     lowest_net: int
     """The lowest net result of the box, in units; it has index 0 in the last axis of ``ways``."""
-    step: int
+    net_step: int
     """The difference between the net results of two adjacent indices in ``ways``, in units."""
 
-    def refine_step(self, step: int) -> _JointResults:
-        """Return the same counts with net results in smaller steps; ``step`` must divide the current step."""
-        if step == self.step or not self.step:
+    def refine_step(self, net_step: int) -> _JointResults:
+        """Return the same counts with net results in smaller steps; ``net_step`` must divide the current step."""
+        if net_step == self.net_step or not self.net_step:
             return self
-        ratio = self.step // step
+        ratio = self.net_step // net_step
         ways: Ints = np.zeros((*self.ways.shape[:2], (self.ways.shape[2] - 1) * ratio + 1), dtype=np.int64)
         ways[:, :, ::ratio] = self.ways
-        return _JointResults(self.cards, ways, self.lowest_net, step)
+        return _JointResults(self.cards, ways, self.lowest_net, net_step)
 
 
 def can_be_counted_exactly(calculator: StrategyCalculator, strategy: StrategyResult, hands_max: int) -> bool:
@@ -322,17 +322,17 @@ class _NetDistribution:
         round_: SolvedRound,
         tree: HandNodes,
         situation: HandSituation,
-        starts: Mapping[int, int],
+        start_order_counts: Mapping[int, int],
         *,
         has_first_stake: bool,
     ) -> dict[tuple[int, NetByDealerResult], int]:
         """Return the number of ways in which a blackjack hand may end, by its final cards and its net results.
 
-        ``starts`` has the number of orders of each hand of two cards; ``has_first_stake``: the hand has the box's first
-        stake.
+        ``start_order_counts`` has the number of orders of each hand of two cards; ``has_first_stake``: the hand has the
+        box's first stake.
         """
         order_count_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
-        unfinished_hands = dict(starts)
+        unfinished_hands = dict(start_order_counts)
         while unfinished_hands:
             still_unfinished: dict[int, int] = defaultdict(int)
             for hand, orders in unfinished_hands.items():
@@ -460,18 +460,20 @@ def _add_hand_results(joint_results: _JointResults, ends: HandEnds) -> _JointRes
     counted_ends = [(cards, nets, orders) for (cards, nets), orders in ends.items() if orders]
     different_nets = {net for _, nets, _ in counted_ends for net in nets}
     net_min, net_max = min(different_nets), max(different_nets)
-    step = gcd(joint_results.step, *(net - net_min for net in different_nets))
-    joint_results = joint_results.refine_step(step)
+    net_step = gcd(joint_results.net_step, *(net - net_min for net in different_nets))
+    joint_results = joint_results.refine_step(net_step)
     own_cards: Ints = np.array([cards for cards, _, _ in counted_ends], dtype=np.int64)
-    nets: Ints = (np.array([hand_nets for _, hand_nets, _ in counted_ends], dtype=np.int64) - net_min) // step
+    nets: Ints = (
+        np.array([hand_nets for _, hand_nets, _ in counted_ends], dtype=np.int64) - net_min
+    ) // net_step
     orders: Ints = np.array([count for _, _, count in counted_ends], dtype=np.int64)
     cards: Ints = np.zeros(0, dtype=np.int64)
     for part in np.array_split(np.unique(own_cards), 1 + len(own_cards) * len(joint_results.cards) // 10**7):
         cards = np.union1d(cards, (part[:, None] + joint_results.cards).ravel())
-    width = joint_results.ways.shape[2] + (net_max - net_min) // step
+    width = joint_results.ways.shape[2] + (net_max - net_min) // net_step
     ways: Ints = np.zeros((len(cards), DEALER_RESULT_COUNT + 1, width), dtype=np.int64)
     compile_kernel(_add_hand)(joint_results.cards, joint_results.ways, own_cards, nets, orders, cards, ways)
-    return _JointResults(cards, ways, joint_results.lowest_net + net_min, step)
+    return _JointResults(cards, ways, joint_results.lowest_net + net_min, net_step)
 
 
 def _add_hand(
@@ -531,4 +533,4 @@ def _iter_net_chances(
             * compute_falling_factorial(cards_left, drawn_count_max)
         )
         for net, count in enumerate(net_ways):
-            yield joint_results.step * net + joint_results.lowest_net, factor * Fraction(count, total)
+            yield joint_results.net_step * net + joint_results.lowest_net, factor * Fraction(count, total)

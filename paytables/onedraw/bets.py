@@ -56,7 +56,7 @@ class OneDrawBets(TableRules):
     """The id, version and texts of the game's definition."""
     spot_rules: tuple[SpotRules, ...]
     """The rules of each betting spot."""
-    table: TableLimits
+    table_limits: TableLimits
     """The number of seats, and what one seat may stake and win."""
     preset_bets: tuple[PresetBet, ...]
     """The wagers that are offered by name."""
@@ -85,7 +85,9 @@ class OneDrawBets(TableRules):
         Bets that stay for another spin cannot be changed any more, and the limit of the total stake does not count
         them.
         """
-        return TableLayout(tuple(rules.spot for rules in self.spot_rules), self.table, self.preset_bets)
+        return TableLayout(
+            tuple(rules.spot for rules in self.spot_rules), self.table_limits, self.preset_bets
+        )
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Check the bets of a wager that costs ``credits_``, and return the wager. Raises :class:`WagerError`.
@@ -96,7 +98,7 @@ class OneDrawBets(TableRules):
         if self.held_bets and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
         wager = self.table_layout.build_wager(credits_, **options)
-        if self.table.win_max_credits is not None:
+        if self.table_limits.win_max_credits is not None:
             self.table_layout.check_highest_win(self.find_highest_returns(wager))
         return wager
 
@@ -127,7 +129,7 @@ class OneDrawBets(TableRules):
         """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""
         if not isinstance(table_state, Mapping) or set(table_state) != {"held"} or not table_state["held"]:
             raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
-        held_bets = held_bets_from_json(table_state["held"], self.rules_by_spot, self.table.seat_count)
+        held_bets = held_bets_from_json(table_state["held"], self.rules_by_spot, self.table_limits.seat_count)
         results = set(self.case_count_by_result)
         for bet in held_bets:
             rules = self.rules_by_spot[bet.spot]

@@ -19,7 +19,7 @@ class PrizeStageBuilder(Protocol):
     """Interface to the builder of a reel stage, as far as the checks of its prizes use it."""
 
     @property
-    def table(self) -> ReelsStage:
+    def stage_definition(self) -> ReelsStage:
         """Return the stage's table in the definition."""
 
     @property
@@ -51,7 +51,7 @@ class PrizeChecker:
 
     def _refuse_or_drop_prize(self, definition_key: str, prize: LinePrize, reason: str) -> None:
         """Refuse a prize that cannot be won, or drop it if the stage inherits its prizes from another stage."""
-        if self._builder.table.parent_stage is None:
+        if self._builder.stage_definition.parent_stage is None:
             raise self._builder.build_error(definition_key, f"{prize.name} {reason}")
         self._builder.omitted_prizes.append(prize.name)
 

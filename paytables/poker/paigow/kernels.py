@@ -63,18 +63,18 @@ def count_hands_beaten(
 def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     low_strength: int,
     questions: Ints,
-    counts: Ints,
+    card_counts_by_pattern: Ints,
     events: Ints,
     table: Ints,
     corrections: Ints,
 ) -> None:
     """Count how the bank's flushes in one suit change the numbers of bank hands that a setting beats and loses to.
 
-    All settings in ``questions`` have the low hand ``low_strength``. Each row, by ascending high hand, has
-    the strength of the high hand, the player's ranks in the suit as bits, and the row of the player's ranks in
-    ``counts``. Each row of ``events``, by ascending high hand, has the bank's high hand, its low hand, its ranks in the
-    suit, the index of its other cards, and +1 or -1. ``table`` is a work array. ``corrections`` gets two numbers for
-    each question.
+    All settings in ``questions`` have the low hand ``low_strength``. Each row, by ascending high hand, has the strength
+    of the high hand, the player's ranks in the suit as bits, and the row of the player's ranks in
+    ``card_counts_by_pattern``. Each row of ``events``, by ascending high hand, has the bank's high hand, its low hand,
+    its ranks in the suit, the index of its other cards, and +1 or -1. ``table`` is a work array. ``corrections`` gets
+    two numbers for each question.
 
     There are two passes. The first, by ascending high hand, is for bank hands that the setting beats: both strengths
     are lower. The second, by descending high hand, is for those that the setting loses to: both are at least as high.
@@ -107,19 +107,19 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
                 event_index += 1 if is_loss_pass == 0 else -1
             # multiply by the choices of the bank's other cards among those left in the three other suits
             hand_count = 0
-            joker_cases = 1 if counts[pattern_row, 13] else 2
+            joker_cases = 1 if card_counts_by_pattern[pattern_row, 13] else 2
             for joker in range(joker_cases):
                 other_index = joker * other_cards_count
                 for a in range(13):
-                    cards_left = 3 - counts[pattern_row, a] + (suit_ranks >> a & 1)
+                    cards_left = 3 - card_counts_by_pattern[pattern_row, a] + (suit_ranks >> a & 1)
                     hand_count += cards_left * (cards_left - 1) // 2 * table[suit_ranks, other_index]
                     other_index += 1
                     for b in range(a + 1, 13):
-                        other_left = 3 - counts[pattern_row, b] + (suit_ranks >> b & 1)
+                        other_left = 3 - card_counts_by_pattern[pattern_row, b] + (suit_ranks >> b & 1)
                         hand_count += cards_left * other_left * table[suit_ranks, other_index]
                         other_index += 1
                 for a in range(13):
-                    cards_left = 3 - counts[pattern_row, a] + (suit_ranks >> a & 1)
+                    cards_left = 3 - card_counts_by_pattern[pattern_row, a] + (suit_ranks >> a & 1)
                     hand_count += cards_left * table[suit_ranks, other_index]
                     other_index += 1
                 hand_count += table[suit_ranks, other_index]
@@ -128,7 +128,7 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
 
 def sum_flushless_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     pattern_rows: Ints,
-    counts: Ints,
+    card_counts_by_pattern: Ints,
     suit_subsets: Ints,
     first_setting_indexes: Ints,
     first_question_indexes: Ints,
@@ -145,17 +145,17 @@ def sum_flushless_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     numbers: wins and losses with the best setting, then wins and losses if the player sets cards as the bank does.
     """
     chosen_sets = [0] * 8
-    card_counts = [0] * 8
+    counts_of_ranks = [0] * 8
     ranks_by_suit = [0] * 4
     for pattern_index in range(pattern_rows.shape[0]):
         pattern_row = pattern_rows[pattern_index]
         rank_count = 0
         for rank in range(13):
-            if counts[pattern_row, rank]:
-                card_counts[rank_count] = counts[pattern_row, rank]
+            if card_counts_by_pattern[pattern_row, rank]:
+                counts_of_ranks[rank_count] = card_counts_by_pattern[pattern_row, rank]
                 chosen_sets[rank_count] = 0
                 rank_count += 1
-        flush_cards_min = 5 - counts[pattern_row, 13]
+        flush_cards_min = 5 - card_counts_by_pattern[pattern_row, 13]
         while True:
             has_flush = False
             for suit in range(4):
@@ -163,7 +163,7 @@ def sum_flushless_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
                 rank_bits = 0
                 cards_of_suit = 0
                 for index in range(rank_count):
-                    if suit_subsets[card_counts[index], 1 + chosen_sets[index]] >> suit & 1:
+                    if suit_subsets[counts_of_ranks[index], 1 + chosen_sets[index]] >> suit & 1:
                         rank_bits |= 1 << index
                         cards_of_suit += 1
                 ranks_by_suit[suit] = rank_bits
@@ -197,7 +197,7 @@ def sum_flushless_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
             index = 0
             while index < rank_count:
                 chosen_sets[index] += 1
-                if chosen_sets[index] < suit_subsets[card_counts[index], 0]:
+                if chosen_sets[index] < suit_subsets[counts_of_ranks[index], 0]:
                     break
                 chosen_sets[index] = 0
                 index += 1

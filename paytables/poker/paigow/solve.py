@@ -70,7 +70,7 @@ OTHER_CARDS_OF_FLUSH: Final = (
 class RankPatterns:
     """All pai gow poker hands of seven cards by their ranks alone, one row for each combination of ranks."""
 
-    counts: Ints
+    card_counts: Ints
     """The number of cards of each rank, by row; the last column is the joker."""
     bank_hands: Ints
     """The strengths of the low and the high hand that the bank makes of these ranks, by row."""
@@ -286,7 +286,7 @@ class SuitQuestions:
         # the settings sorted by the row of their pattern, and for each row the index of its first setting in this order
         order = np.argsort(self.pattern_row_by_setting, kind="stable")
         first_index_by_row = np.searchsorted(
-            self.pattern_row_by_setting[order], np.arange(len(self.rank_patterns.counts) + 1)
+            self.pattern_row_by_setting[order], np.arange(len(self.rank_patterns.card_counts) + 1)
         )
         bank_lows, bank_highs = (np.ascontiguousarray(self.rank_patterns.bank_hands[:, n]) for n in (0, 1))
         flushless_counts = np.zeros((len(self.settings), 2), dtype=np.int64)
@@ -299,7 +299,7 @@ class SuitQuestions:
                 settings_of_row = order[first_index_by_row[row] : first_index_by_row[row + 1]]
                 batch_counts = np.zeros((len(settings_of_row), 2), dtype=np.int64)
                 compile_kernel(count_bank_hands_by_ranks)(
-                    self.rank_patterns.counts[row], nodes, binomials, weights
+                    self.rank_patterns.card_counts[row], nodes, binomials, weights
                 )
                 compile_kernel(count_hands_beaten)(
                     self.settings[settings_of_row], bank_lows, bank_highs, weights[end_nodes], batch_counts
@@ -307,7 +307,7 @@ class SuitQuestions:
                 batch_parts.append(batch_counts)
             return (np.concatenate(batch_parts),)
 
-        batches = split_into_batches(len(self.rank_patterns.counts))
+        batches = split_into_batches(len(self.rank_patterns.card_counts))
         for pattern_rows, (batch_counts,) in zip(batches, parallel_map(compute_batch, batches), strict=True):
             settings_of_batch = np.concatenate(
                 [order[first_index_by_row[row] : first_index_by_row[row + 1]] for row in pattern_rows]
@@ -324,7 +324,7 @@ class SuitQuestions:
         that may be in one suit. A hand with a flush has five: its own suit; a suit with none of its other cards; with
         the first of them; with the second; with both.
         """
-        rank_bits = (self.rank_patterns.counts[:, :13] > 0) @ (1 << np.arange(13))
+        rank_bits = (self.rank_patterns.card_counts[:, :13] > 0) @ (1 << np.arange(13))
         masks_by_hand = [_list_subsets(int(bits)) for bits in rank_bits]
         other_ranks_by_hand = self._list_other_ranks()
         for mask, other_ranks in zip(
@@ -377,7 +377,7 @@ class SuitQuestions:
             low_corrections = np.zeros((first_index_by_low[n + 1] - first_index_by_low[n], 2), dtype=np.int32)
             rows = questions[order[first_index_by_low[n] : first_index_by_low[n + 1]]]
             compile_kernel(correct_for_flushes)(
-                different_lows[n], rows, self.rank_patterns.counts, events, table, low_corrections
+                different_lows[n], rows, self.rank_patterns.card_counts, events, table, low_corrections
             )
             return (low_corrections,)
 
@@ -426,7 +426,7 @@ class SuitQuestions:
         suit_subsets = np.array(
             [[len(sets), *sets, *[0] * (6 - len(sets))] for sets in suit_sets], dtype=np.int32
         )
-        counts, hand_count = self.rank_patterns.counts, len(self.rank_patterns.offered_settings)
+        counts, hand_count = self.rank_patterns.card_counts, len(self.rank_patterns.offered_settings)
 
         def compute_batch(pattern_rows: range) -> tuple[Ints]:
             """Return the pairs won and lost (best settings, bank's settings) for the patterns ``pattern_rows``.
@@ -493,7 +493,7 @@ def build_pattern_steps(patterns: RankPatterns) -> tuple[Ints, Ints]:
     nodes: list[tuple[int, int, int]] = [(0, 0, 0)]
     node_by_path: dict[tuple[tuple[int, int], ...], int] = {(): 0}
     ends = []
-    for counts in patterns.counts.tolist():
+    for counts in patterns.card_counts.tolist():
         path = tuple((rank, count) for rank, count in enumerate(counts) if count)
         for length in range(1, len(path) + 1):
             if path[:length] not in node_by_path:
