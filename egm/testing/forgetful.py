@@ -41,7 +41,7 @@ class _UnsyncedChange:
 class _SimulatedFile:
     """A file on the simulated medium, with its unsynced changes."""
 
-    changes: list[_UnsyncedChange] = field(default_factory=list)
+    unsynced_changes: list[_UnsyncedChange] = field(default_factory=list)
     """The changes since the last sync, oldest first."""
     last_content: bytes = b""
     """The content that the file had when it was removed or replaced."""
@@ -51,11 +51,11 @@ class _SimulatedFile:
     ) -> bytes:
         """Return the file's content after a power loss; chance decides which of its unsynced changes survive."""
         content = bytearray(current_content)
-        for change in reversed(self.changes):
+        for change in reversed(self.unsynced_changes):
             _write_at(content, change.offset, change.replaced_bytes)
             _resize_content(content, change.size_before)
         surviving_changes = [
-            change for change in self.changes if random_source.random() < survival_probability
+            change for change in self.unsynced_changes if random_source.random() < survival_probability
         ]
         for change in surviving_changes:
             if change.written_bytes is None:
@@ -140,7 +140,7 @@ class SimulatedMedium:
             file = surviving_file_by_path.get(path)
             if file is None:
                 path.unlink(missing_ok=True)
-            elif file.changes or file is not self._file_by_path.get(path):
+            elif file.unsynced_changes or file is not self._file_by_path.get(path):
                 path.write_bytes(
                     file.draw_content_after_power_loss(
                         content_by_file.get(id(file), file.last_content), self._random, survival_probability
@@ -203,7 +203,7 @@ class SimulatedMedium:
     def write(self, file: _SimulatedFile, content_access: "_ContentAccess", offset: int, data: bytes) -> None:
         """Write bytes to the simulated medium: after a power loss they may be lost, torn or complete."""
         if not self.is_without_power:
-            file.changes.append(
+            file.unsynced_changes.append(
                 _UnsyncedChange(
                     offset, content_access.read(offset, len(data)), content_access.size(), bytes(data)
                 )
@@ -215,7 +215,7 @@ class SimulatedMedium:
         """Change the size of a file of the simulated medium."""
         if not self.is_without_power:
             size_before = content_access.size()
-            file.changes.append(
+            file.unsynced_changes.append(
                 _UnsyncedChange(
                     size, content_access.read(size, max(0, size_before - size)), size_before, None
                 )
@@ -228,7 +228,7 @@ class SimulatedMedium:
         if not self.is_without_power:
             self._count_operation()
         if not self.is_without_power:
-            file.changes.clear()
+            file.unsynced_changes.clear()
 
 
 def _apply_name_change(file_by_path: dict[Path, _SimulatedFile], name_change: _NameChange) -> None:

@@ -95,7 +95,7 @@ class LiveStep(NamedTuple):
     """The node after the step."""
     factor: int
     """The factor by which the step multiplies the win's weight."""
-    terms: list[tuple[int, int]]
+    signed_letters: list[tuple[int, int]]
     """The letters that lead to the step, each with the sign of its count in the sum.
 
     The step of most letters has (+1, any letter), and (-1, letter) for each exception.
@@ -160,10 +160,10 @@ class WinGraph:
             live_steps: list[LiveStep] = []
             for (next_node, factor), letters in letters_by_step.items():
                 if factor and (self.letter_offsets[next_node] >= 0 or self.win_value_by_node[next_node]):
-                    terms = [(1, letter) for letter in letters]
+                    signed_letters = [(1, letter) for letter in letters]
                     if (next_node, factor) == most_common_step and len(other_letters) + 1 < len(letters):
-                        terms = [(1, ANY_LETTER), *((-1, letter) for letter in other_letters)]
-                    live_steps.append(LiveStep(next_node, factor, terms))
+                        signed_letters = [(1, ANY_LETTER), *((-1, letter) for letter in other_letters)]
+                    live_steps.append(LiveStep(next_node, factor, signed_letters))
             self._live_steps_by_node[node] = live_steps
         return self._live_steps_by_node[node]
 

@@ -70,12 +70,12 @@ class WinComponent:
     """The (reel, row) cells of a line; empty for other components."""
     win_symbols: SymbolMultipliers = ()
     """For ways and scatters, the symbols that take part in the win; empty for other components."""
-    rows: tuple[tuple[int, int], ...] = ()
+    row_range_by_reel: tuple[tuple[int, int], ...] = ()
     """The rows (first, end) of each reel's column that are read; empty: all rows."""
 
     def select_evaluated_rows(self, x: int, column: SymbolColumn) -> SymbolColumn:
         """Return the part of reel x's column that this pay component evaluates."""
-        return column[slice(*self.rows[x])] if self.rows else column
+        return column[slice(*self.row_range_by_reel[x])] if self.row_range_by_reel else column
 
     def find_letter(self, x: int, column: SymbolColumn) -> int:
         """Return the letter (input of its automaton) that this pay component reads in a column of reel x."""

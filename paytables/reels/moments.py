@@ -331,7 +331,9 @@ class _HistogramIndex:
         case_count = known_counts.get(step.number)
         if case_count is None:
             sums = self._marginal_counts[histogram_number]
-            case_count = step.factor * sum(sign * sums.get(letters, 0) for sign, letters in step.terms)
+            case_count = step.factor * sum(
+                sign * sums.get(letters, 0) for sign, letters in step.signed_letters
+            )
             known_counts[step.number] = case_count
         return case_count
 
@@ -389,7 +391,7 @@ class _AutomataStep(NamedTuple):
     """The node of each component's automaton after the step."""
     factor: int
     """The product of the factors by which the step multiplies the weights of the components."""
-    terms: list[tuple[int, LetterCombination]]
+    signed_letters: list[tuple[int, LetterCombination]]
     """The letter combinations that lead to the step, each with the sign of its count in the sum."""
     win_product: int | None
     """The product of the components' wins if all of them are finished; else None."""
@@ -462,9 +464,14 @@ class _WinProductSums:
                     number=self._step_count,
                     next_nodes=next_nodes,
                     factor=prod(step.factor for step in live_steps),
-                    terms=[
-                        (prod(sign for sign, _ in terms), tuple(letter for _, letter in terms))
-                        for terms in product(*(step.terms for step in live_steps))
+                    signed_letters=[
+                        (
+                            prod(sign for sign, _ in signed_letter_combination),
+                            tuple(letter for _, letter in signed_letter_combination),
+                        )
+                        for signed_letter_combination in product(
+                            *(step.signed_letters for step in live_steps)
+                        )
                     ],
                     win_product=prod(graph.win_value_by_node[n] for n in next_nodes)
                     if all(graph.letter_offsets[n] < 0 for n in next_nodes)

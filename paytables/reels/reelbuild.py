@@ -339,7 +339,8 @@ class ReelBuilder:
                     once_per_reel=pay_row.counts_reel_once,
                 )
             pay_components += [
-                replace(component, rows=self._find_rows_read(component.kind)) for component in row_components
+                replace(component, row_range_by_reel=self._find_row_ranges_read(component.kind))
+                for component in row_components
             ]
         if not self.stage_definition.allows_overlapping_ways and not self.stuck_mask:
             self._check_overlap(pay_components, evaluated_columns)
@@ -353,7 +354,8 @@ class ReelBuilder:
         if self.stage_definition.sticky_symbol is not None:
             pay_components.append(
                 replace(
-                    self._build_stick_component(graph, evaluated_columns), rows=self._find_rows_read("stick")
+                    self._build_stick_component(graph, evaluated_columns),
+                    row_range_by_reel=self._find_row_ranges_read("stick"),
                 )
             )
         return [*line_components, *pay_components]
@@ -377,7 +379,7 @@ class ReelBuilder:
         """Return the prizes of the pay-table row with this number, which counts a symbol, by that count."""
         return self._build_prizes(f"{self.stage_key}.pay.{pay_row_number}", pay_row)
 
-    def _find_rows_read(self, component_kind: str) -> tuple[tuple[int, int], ...]:
+    def _find_row_ranges_read(self, component_kind: str) -> tuple[tuple[int, int], ...]:
         """Return, for each reel, the rows (first, end) that a pay component of this kind reads; empty for all rows.
 
         Only columns that contain the window twice (before and after symbols expand) are read in part.

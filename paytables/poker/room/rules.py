@@ -325,7 +325,7 @@ class RoomRules(SeatedRules):
         hands.is_settled, hands.awards = True, {seat: award.credits for seat, award in awards.items()}
         for bet, player in sorted(zip(ordered_bets, players, strict=True), key=lambda pair: pair[0].seat):
             yield from settle_stack(bet, player, awards.get(bet.seat))
-        commission = sum(pot.commission for pot in pots)
+        commission = sum(pot.commission_credits for pot in pots)
         display = hands.to_json() | {"pot": betting.pot, "commission": commission}
         return Outcome(
             display=display, table_state={BUTTON_KEY: (button + 1) % self.definition.table.seat_count}
