@@ -488,7 +488,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def _find_best_option(self) -> str:
         """Return whether drawing or standing on five points wins more against the bank, from a fresh shoe."""
         chances = _compute_result_chances(self.definition.shoe.deck_count)
-        return max((DRAW_OPTION, STAND_OPTION), key=lambda answer: chances[answer][1] - chances[answer][-1])
+        return max((DRAW_OPTION, STAND_OPTION), key=lambda option: chances[option][1] - chances[option][-1])
 
     def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return the figures of a fully covered bet for the best, the simplest and the worst play with five points.
@@ -537,7 +537,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
 # ---------------------------------------------------------------------------------- exact figures, from a fresh shoe
 @cache
-def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
+def _compute_result_chances(deck_count: int) -> Mapping[str, Mapping[int, Fraction]]:
     """Return the chances that the punter's hand beats the bank (1), ties (0) or loses (-1), from a fresh shoe.
 
     The outer key is what that hand does with five points: ``draw`` or ``stand``.
@@ -548,7 +548,7 @@ def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
         (STAND_OPTION, _FREE_CHOICE_POINTS),
     ):
         chances = dict.fromkeys((1, 0, -1), Fraction(0))
-        for coup, chance in compute_coup_chances(decks, stand_points_min).items():
+        for coup, chance in compute_coup_chances(deck_count, stand_points_min).items():
             chances[{"player": 1, "tie": 0, "bank": -1}[coup.winner]] += chance
         chances_by_option[option] = chances
     return chances_by_option
