@@ -178,7 +178,7 @@ def mirror_settlement(stake: Settlement, bank_seat: int = 0) -> Settlement:
 class PlayerBankRules(SeatedRules):
     """Base class of the rules of games whose bank may be a player, if the definition has ``[player_bank]``."""
 
-    turn: BankTurn
+    bank_turn: BankTurn
     """The turn in which seats are offered the bank of the next round."""
 
     @property
@@ -202,20 +202,20 @@ class PlayerBankRules(SeatedRules):
         Raises ValueError for a state that no round can leave.
         """
         if table_state is None:
-            turn = FIRST_BANK_TURN
+            bank_turn = FIRST_BANK_TURN
         elif self.player_bank is None or not isinstance(table_state, dict) or set(table_state) != {BANK_SPOT}:
             raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
         else:
-            turn = BankTurn.from_json(table_state[BANK_SPOT], self.table_layout.table.seat_count)
-        if turn == self.turn:
+            bank_turn = BankTurn.from_json(table_state[BANK_SPOT], self.table_layout.table.seat_count)
+        if bank_turn == self.bank_turn:
             return self
-        rules_after = self.with_table_fields(turn=turn)
+        rules_after = self.with_table_fields(bank_turn=bank_turn)
         vars(rules_after).pop("table_layout", None)  # the layout depends on the turn
         return rules_after
 
     def build_current_view(self) -> Mapping[str, object]:
         """Return the seat that is offered the bank first, for the screen; empty if no seat may be the bank."""
-        candidates = self.turn.list_candidates(self.table_layout.table.seat_count)
+        candidates = self.bank_turn.list_candidates(self.table_layout.table.seat_count)
         return {"bank": candidates[0]} if candidates else {}
 
     @property
@@ -232,7 +232,7 @@ class PlayerBankRules(SeatedRules):
         return (
             ()
             if player_bank is None
-            else (player_bank.build_spot(is_open=bool(self.turn.list_candidates(seat_count))),)
+            else (player_bank.build_spot(is_open=bool(self.bank_turn.list_candidates(seat_count))),)
         )
 
     def arrange_bank(self, bets: Sequence[Bet]) -> BankedRound:
@@ -240,7 +240,7 @@ class PlayerBankRules(SeatedRules):
         stake_by_seat = {bet.seat: bet.credits for bet in bets if bet.spot == STAKE_SPOT}
         offered_credits_by_seat = {bet.seat: bet.credits for bet in bets if bet.spot == BANK_SPOT}
         bank_seat, covered_credits = None, 0
-        for seat in self.turn.list_candidates(self.table_layout.table.seat_count):
+        for seat in self.bank_turn.list_candidates(self.table_layout.table.seat_count):
             opposing_credits = sum(credits_ for other, credits_ in stake_by_seat.items() if other != seat)
             if opposing_credits and offered_credits_by_seat.get(seat, 0) >= opposing_credits:
                 bank_seat, covered_credits = seat, opposing_credits
@@ -275,7 +275,7 @@ class PlayerBankRules(SeatedRules):
         The bank is offered to the same seat again.
         """
         yield from (settle_push(bet, NOT_COVERED_SETTLEMENT_NAME) for bet in bets)
-        return Outcome(display=display, table_state={BANK_SPOT: self.turn.to_json()})
+        return Outcome(display=display, table_state={BANK_SPOT: self.bank_turn.to_json()})
 
     def build_table_after_bank(
         self, banked_round: BankedRound, bets: Sequence[Bet], viewer: int | None
@@ -287,13 +287,13 @@ class PlayerBankRules(SeatedRules):
         seats = tuple(sorted({bet.seat for bet in bets}))
         if self.player_bank is None or (viewer is None and len(seats) == 1):
             return None
-        turn = self.turn
+        bank_turn = self.bank_turn
         next_turn = (
-            BankTurn(turn.seat, seats)
+            BankTurn(bank_turn.seat, seats)
             if banked_round.bank_seat is None
             else BankTurn(
                 (banked_round.bank_seat + 1) % self.table_layout.table.seat_count,
-                turn.eligible_seats,
+                bank_turn.eligible_seats,
                 banked_round.bank_seat,
             )
         )

@@ -114,7 +114,7 @@ class SuperPanDefinition(BankDefinition):
 class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     """The rules of a playable game of Super Pan 9, with a shoe shuffled for every round."""
 
-    turn: BankTurn = FIRST_BANK_TURN
+    bank_turn: BankTurn = FIRST_BANK_TURN
     """Which seat is offered the bank of the next round first."""
 
     hands: ClassVar[HandDescriptions] = ((BANK_SPOT, BANK_NAMES, 4), ("player", PLAYER_NAMES, 4))

@@ -135,7 +135,7 @@ class TwoHandsRules(PlayerBankRules):
     """
 
     definition: TwoHandsDefinition
-    turn: BankTurn = FIRST_BANK_TURN
+    bank_turn: BankTurn = FIRST_BANK_TURN
     """The turn in which seats are offered the bank of the next round."""
 
     PIECES_PER_HAND: ClassVar[int]
