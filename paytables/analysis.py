@@ -154,7 +154,7 @@ class ProgressiveFigures:
     def scale_to_wager(self, stake: int, cost_credits: int) -> "ProgressiveFigures":
         """Return this level's figures per credit of a wager.
 
-        The wager costs ``cost_credits``; only ``stake`` credits of it play for the level.
+        The wager costs ``cost_credits``, of which only ``stake`` credits play for the level.
         """
         part = Fraction(stake, cost_credits)
         return replace(self, rtp_at_reset=self.rtp_at_reset * part, increment=self.increment * part)
@@ -262,7 +262,7 @@ class BetAnalysis:
     options: Mapping[str, Json] = field(default_factory=dict)
     """The arguments of ``game.build_wager`` that create this wager, apart from its cost."""
     table: Json = None
-    """The table state in which the bet can be placed; None: that of a newly opened table."""
+    """The table state in which the bet can be placed; None: the state of a newly opened table."""
     cycle: int | None = None
     """The number of equally likely first results; None if it is not stated."""
     prizes: tuple[PrizeFigures, ...] = ()

@@ -192,7 +192,7 @@ def _find_svg_error(file_bytes: bytes) -> str:
     element_count = number_count = shape_count = 0
 
     def check_element(name: str, attributes: Mapping[str, str]) -> None:
-        """Count an SVG element with its shapes and numbers, and record as errors what the screen cannot draw of it."""
+        """Count an SVG element, its shapes and numbers; record as errors what the screen cannot draw."""
         nonlocal element_count, number_count, shape_count
         element_count += 1
         plain_name = name.rpartition("}")[2].lower()

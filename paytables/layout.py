@@ -585,8 +585,8 @@ def find_stated_stakes(
 ) -> dict[str, int]:
     """Return the stakes for which a bet's figures are stated, in credits by name.
 
-    They are the minimum and, if the commission on another stake is a larger share of it, the stake with the largest
-    share. ``compute_commission`` returns the commission on a winning stake.
+    They are the minimum stake and, if the commission is a larger share of some other stake, the stake of which it is
+    the largest share. ``compute_commission`` returns the commission on a winning stake.
     """
     stakes = range(limits.bet_min, limits.bet_max + 1, limits.bet_step)
     dearest_stake = max(stakes, key=lambda stake: Fraction(compute_commission(stake), stake))

@@ -1,7 +1,7 @@
 """Stakes "in prison" (Monaco, arrêté 88-384, art. 8.2), and other bets that last longer than one round.
 
-At zero (roulette), or at a refait (trente et quarante), a player takes back half of the stake or leaves all
-of it in prison. Each repetition halves the amount that the player can take back.
+At zero (roulette), or at a refait (trente et quarante), a player takes back half of the stake or leaves the whole
+stake in prison. Each further zero or refait halves the amount that the player can take back.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence

@@ -47,7 +47,7 @@ class PermittedTransfer:
 
 @dataclass(frozen=True, kw_only=True)
 class EntryDeclaration(Generic[RecordT]):
-    """Declaration of one kind of journal entry, or of one form of it.
+    """Declaration of one kind of journal entry, or of one form of a kind that has several.
 
     ``record`` is the class of the entry's record: NoneType if it has none, or a ``Mapping`` type if a device or
     a game decides its members. ``closed_reservations`` are the reservations that the entry may settle or void,

@@ -106,7 +106,7 @@ class Features:
         return texts
 
     def create_services(self, context: MachineContext) -> tuple[BackgroundService, ...]:
-        """Create the background services that the cabinet file requires: the machine's, and those of position 1.
+        """Create the background services that the cabinet file requires, for the machine and for position 1.
 
         For each further position, only :meth:`create_position_services` is called.
         """

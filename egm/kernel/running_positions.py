@@ -40,7 +40,7 @@ class RunningPositions:
 
     position_by_number: dict[int, RunningPosition] = field(default_factory=dict)
     _shared_snapshot_by_number: dict[int, Snapshot] | None = None
-    """The snapshots built so far during :meth:`share_snapshots`, by position; None outside of it."""
+    """The snapshots built so far during :meth:`share_snapshots`, by position number; None at other times."""
 
     @contextmanager
     def share_snapshots(self) -> Iterator[None]:

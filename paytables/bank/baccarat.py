@@ -55,7 +55,7 @@ BaccaratBetKind = Literal[
 class BaccaratBet(BankBet):
     """A baccarat bet: on a hand, on a tie, on a pair of a hand's first two cards, or on the winning margin.
 
-    A bet on ``pairs`` (*à cheval*) is half on the pair of the player's hand and half on that of the bank's
+    A bet on ``pairs`` (*à cheval*) is half on a pair of the player's hand and half on a pair of the bank's hand
     (art. 13.10), so it must be an even number of credits. A dragon bonus bet is paid ``pays`` on a natural and
     ``margins`` on any other win; a tie of two naturals returns its stake.
     """
@@ -348,7 +348,8 @@ def compute_coup_chances(
 #: Bits for one count in a packed row of ten: no sum of the orders of six cards, by rank, needs more.
 _PACKED_COUNT_BITS: Final = 96
 #: Three sums over all first four cards with the same totals and pairs: the number of orders of four cards; that number
-#: times the remaining cards of each point value (packed); and times those of each two point values (packed).
+#: times the remaining cards of each point value (packed); and that number times the ways to draw one remaining card
+#: of each of two point values (packed).
 _OrderSums: TypeAlias = tuple[int, int, int]
 
 

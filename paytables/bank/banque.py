@@ -503,7 +503,7 @@ def _compute_result_chances(
 def _sum_first_card_orders(deck_count: int) -> Mapping[tuple[_TableauPoints, int], _OrderSums]:
     """Return the counts of orders of the first six cards, by the points of both tableaux and of the banker.
 
-    The tableaux are alike, so the points of the first are at most those of the second.
+    The tableaux are alike, so only cases in which the first tableau has at most the points of the second are counted.
     """
     counts = [16 * deck_count, *([4 * deck_count] * 9)]
     # two cards: their points together, how many cards of each point value they are (three bits each), and their orders

@@ -6,9 +6,9 @@ them with a value of d or more; the cards before it may come in any order. So th
 nine, a five and a two sum to 36. Only a ten or the nine can be the last card: 4! / 2! * 3 = 36 orders of values.
 
 The rows are counted value by value, from tens to aces. The N cards of value v are the factor
-``(1 + t x**v + u y**v) ** N`` of a generating function: the powers of x and y are the sums of the first and the
-second row, those of t and u their numbers of cards. The powers of t and u are packed side by side in one
-integer, so that a product is a shift.
+``(1 + t x**v + u y**v) ** N`` of a generating function: the powers of x and y are the sums of the first and the second
+row, and the powers of t and u are their numbers of cards. The powers of t and u are packed side by side in one integer,
+so that a product is a shift.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

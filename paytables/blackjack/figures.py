@@ -424,7 +424,7 @@ def _analyse_stakes(
 
 
 def _with_distribution(figures: BetAnalysis, exact_figures: ProvedFigures, hand_credits: int) -> BetAnalysis:
-    """Return the figures of a single bet with its win distribution added; those of combined bets stay unchanged.
+    """Return the figures of a single bet with its win distribution added, and the figures of combined bets unchanged.
 
     ``hand_credits`` is the stake on the hand, 0 for a side bet. If the exact figures have no distribution, only
     their variance is added.

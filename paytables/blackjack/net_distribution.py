@@ -6,8 +6,9 @@ them, and the dealer's hand depends only on the combined cards of all hands. The
 therefore summed by their combined cards, one hand after the other, and the dealer is enumerated once for each
 combination.
 
-Two hands take seconds. Three would take more than a minute. Their second moment follows from those of two
-hands and of one, so the variance is exact; net results are simulated (:mod:`paytables.blackjack.round_simulation`).
+Two hands take seconds. Three would take more than a minute. Their second moment follows from the second moments of two
+hands and of one hand, so the variance is exact; net results are simulated
+(:mod:`paytables.blackjack.round_simulation`).
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ class SpotRules:
         return stake, int(stake * max(commission_rates))
 
     def find_stake_step(self, point: int | None) -> int:
-        """Return the bet step of this craps spot in credits, commission included: every bet is a multiple of it."""
+        """Return this spot's bet step in credits, commission included: every bet is a multiple of the step."""
         return sum(self.find_smallest_stake(point))
 
     def compute_commission(self, credits_: int, point: int | None) -> int:

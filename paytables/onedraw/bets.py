@@ -42,7 +42,7 @@ class SpotRules:
     consecutive_spins: int = 1
     """The number of spins in a row that must all end on the bet's result."""
     on_zero: Literal["lost", "half", "choice"] = "lost"
-    """What a zero does to the stake: ``lost``, ``half`` of it returned, or the player's ``choice``."""
+    """What happens to the stake at a zero: ``lost``; ``half`` is returned; or the player's ``choice``."""
 
 
 @dataclass(frozen=True)

@@ -93,8 +93,8 @@ def iter_cases(
 def compute_rtp_with_unlimited_prison(table: OneDrawBets, spot: str) -> Fraction:
     """Return an even-money bet's RTP if the stake is always left in prison and may be halved without limit.
 
-    A stake in prison returns h on average: all of it if it is freed, and half of that again after another zero, so that
-    h = wins + zero * h / 2.
+    A stake in prison returns h on average: the whole stake with the probability of a win, and half of h with the
+    probability of another zero, so that h = wins + zero * h / 2.
     """
     case_total, odds_by_result = (
         sum(table.case_count_by_result.values()),

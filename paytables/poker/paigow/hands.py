@@ -31,7 +31,7 @@ def list_settings_by_strength(
     """Return every setting of seven pai gow poker cards as a low hand of two and a high hand of five.
 
     The high hand is at least equal to the low hand. Settings with the best low hand come first. The function
-    ``compute_low_strength`` returns the strength of two cards, ``compute_high_strength`` that of five.
+    ``compute_low_strength`` returns the strength of two cards, ``compute_high_strength`` the strength of five.
     """
     settings = []
     for (a, b), high_indices in _HIGH_LOW_SPLITS:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from paytables.cards.arrays import Ints
 
-    #: ``map``, or that of a thread pool.
+    #: ``map``, or the ``map`` of a thread pool.
     ParallelMap: TypeAlias = Callable[..., Iterator[tuple[Ints, ...]]]
 
 #: Every rank of a deck.
