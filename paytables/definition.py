@@ -260,8 +260,8 @@ def parse_model(model: type[DefinitionT], definition_data: Mapping[str, Any], fi
     try:
         return model.model_validate(definition_data)
     except ValidationError as error:
-        reasons: dict[str, list[str]] = {}
-        values: dict[str, object] = {}
+        reasons_by_key: dict[str, list[str]] = {}
+        value_by_key: dict[str, object] = {}
         for error_details in error.errors(include_url=False):
             key = (
                 _format_key(
@@ -276,14 +276,14 @@ def parse_model(model: type[DefinitionT], definition_data: Mapping[str, Any], fi
             )
             if error_details["type"] == "extra_forbidden":
                 reason = _describe_unknown_key(model, definition_data, error_details["loc"], key)
-            if reason not in reasons.setdefault(key, []):
-                reasons[key].append(reason)
-                values[key] = error_details["input"]
-        (key, first_reasons), *other_reasons = reasons.items()
+            if reason not in reasons_by_key.setdefault(key, []):
+                reasons_by_key[key].append(reason)
+                value_by_key[key] = error_details["input"]
+        (key, first_reasons), *other_reasons = reasons_by_key.items()
         joined_text = ", or ".join(
             [first_reasons[0], *(r.removeprefix("Input should be ") for r in first_reasons[1:])]
         )
-        reason_text = describe_wrong_value(joined_text, values[key])
+        reason_text = describe_wrong_value(joined_text, value_by_key[key])
         others_text = (
             f" (wrong as well: {', '.join(other for other, _ in other_reasons[:3])})" if other_reasons else ""
         )

@@ -88,7 +88,7 @@ class _ReachableStakes:
 
     def find_highest_sum(self) -> int:
         """Return the highest permitted sum of stakes that a seat's bets can have, in credits."""
-        sums: ReachableSumsMask = 1
+        reachable_sums: ReachableSumsMask = 1
         cycles = {self._find_cycle(spot) for spot in self.spots.values()}
         for cycle in sorted(cycles, key=lambda cycle: -max(self.spots[name].bet_max for name in cycle)):
             members = [self.spots[name] for name in cycle]
@@ -97,10 +97,10 @@ class _ReachableStakes:
             joint_sums: ReachableSumsMask = 1
             for member in members:
                 joint_sums = self._add_sums(joint_sums, self._find_sums_up_to(member, member.bet_max))
-            sums = self._add_sums(sums, 1 | joint_sums)
-            if sums >> self._limit_mask.bit_length() - 1:
+            reachable_sums = self._add_sums(reachable_sums, 1 | joint_sums)
+            if reachable_sums >> self._limit_mask.bit_length() - 1:
                 break  # the limit is reached
-        return sums.bit_length() - 1
+        return reachable_sums.bit_length() - 1
 
     def _find_sums_up_to(self, spot: Spot, bet_max: int) -> ReachableSumsMask:
         """Return the sums of every bet of up to ``bet_max`` credits on a spot, dependent bets included.

@@ -377,7 +377,7 @@ def _iter_result_ways(
     packed_tens_of_full_shoe = sum(
         n << (10 * _PACKED_COUNT_BITS * points) for points, n in enumerate(counts_by_points)
     )
-    sums: dict[tuple[int, int, PairFlags], _OrderSums] = {}
+    order_sums_by_result: dict[tuple[int, int, PairFlags], _OrderSums] = {}
     for player_card_points, bank_card_points in product(two_card_points, two_card_points):
         counts_left = list(counts_by_points)
         ways = (1 + (player_card_points[0] != player_card_points[1])) * (
@@ -394,13 +394,16 @@ def _iter_result_ways(
         packed_products = packed_counts * packed_counts_by_tens
         for pair_flags, pair_weight in _weigh_pairs(deck_count, player_card_points, bank_card_points).items():
             result_key = sum(player_card_points) % 10, sum(bank_card_points) % 10, pair_flags
-            (order_sum, count_sum, product_sum), orders = sums.get(result_key, (0, 0, 0)), ways * pair_weight
-            sums[result_key] = (
+            (order_sum, count_sum, product_sum), orders = (
+                order_sums_by_result.get(result_key, (0, 0, 0)),
+                ways * pair_weight,
+            )
+            order_sums_by_result[result_key] = (
                 order_sum + orders,
                 count_sum + orders * packed_counts,
                 product_sum + orders * packed_products,
             )
-    for (player_points, bank_points, pair_flags), order_sums in sums.items():
+    for (player_points, bank_points, pair_flags), order_sums in order_sums_by_result.items():
         for (final_points, card_counts), orders in _count_third_card_orders(
             player_points, bank_points, order_sums, sum(counts_by_points) - 4, stand_points_min
         ).items():

@@ -167,13 +167,16 @@ _BANKER_TEXTS: Final[Mapping[str, Mapping[str, str]]] = {
 
 def _format_ranges(digits: str) -> str:
     """Return digits as text, with a dash for three or more in sequence: ``0-7, 9``."""
-    runs: list[list[int]] = []
+    digit_groups: list[list[int]] = []
     for n in sorted(int(digit) for digit in digits if digit != _NO_THIRD_CARD):
-        if runs and n == runs[-1][-1] + 1:
-            runs[-1].append(n)
+        if digit_groups and n == digit_groups[-1][-1] + 1:
+            digit_groups[-1].append(n)
         else:
-            runs.append([n])
-    parts = [f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+            digit_groups.append([n])
+    parts = [
+        f"{digit_group[0]}-{digit_group[-1]}" if len(digit_group) > 2 else ", ".join(map(str, digit_group))
+        for digit_group in digit_groups
+    ]
     return ", ".join(parts)
 
 
@@ -466,7 +469,7 @@ def _compute_result_chances(
         draw_choices: Counter() for draw_choices in ALL_DRAW_CHOICES
     }
     cards_left = 52 * deck_count - 6
-    for (tableau_points, bank_points), sums in _sum_first_card_orders(deck_count).items():
+    for (tableau_points, bank_points), order_sums in _sum_first_card_orders(deck_count).items():
         counts_by_drawing: dict[tuple[bool, ...], Counter[TableauResults]] = {}
         for draw_choices, counts_by_results in counts_by_choices.items():
             tableau_draws = tuple(
@@ -478,7 +481,7 @@ def _compute_result_chances(
                     tableau_points,
                     bank_points,
                     tableau_draws,
-                    sums,
+                    order_sums,
                     draw_table[bank_points],
                     required_tableaux,
                     cards_left,

@@ -90,29 +90,29 @@ class _RowPairCount:
         row_sums = range(HIGHEST_ROW_TOTAL + 1)
         open_cells = [[int(a == b == 0) for b in row_sums] for a in row_sums]
         ended_cells = [[0 for _ in row_sums] for _ in row_sums]
-        for value in range(_TEN_VALUE, 1, -1):
+        for card_value in range(_TEN_VALUE, 1, -1):
             open_cells, ended_cells = self._repack_cells(
-                HIGHEST_ROW_TOTAL // value + 1, open_cells, ended_cells
+                HIGHEST_ROW_TOTAL // card_value + 1, open_cells, ended_cells
             )
-            is_upper_half = value == 2
+            is_upper_half = card_value == 2
             sum_of_lower_cards = sum(
-                lower_value * count for lower_value, count in self.counts.items() if lower_value < value
+                lower_value * count for lower_value, count in self.counts.items() if lower_value < card_value
             )
             open_cells = self._add_cards_of_value(
                 open_cells,
-                value,
-                LOWEST_ROW_TOTAL - 1 + value,
+                card_value,
+                LOWEST_ROW_TOTAL - 1 + card_value,
                 2 * LOWEST_ROW_TOTAL - sum_of_lower_cards,
                 is_upper_half=is_upper_half,
             )
             ended_cells = self._add_cards_of_value(
                 ended_cells,
-                value,
+                card_value,
                 HIGHEST_ROW_TOTAL,
                 2 * HIGHEST_ROW_TOTAL - sum_of_lower_cards,
                 is_upper_half=is_upper_half,
             )
-            shift = _TEN_VALUE - value
+            shift = _TEN_VALUE - card_value
             for a in range(HIGHEST_ROW_TOTAL + 1 - shift):
                 for b in range(a if is_upper_half else 0, HIGHEST_ROW_TOTAL + 1 - shift):
                     if open_cells[a][b]:

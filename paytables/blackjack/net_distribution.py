@@ -528,10 +528,13 @@ def _iter_net_chances(
             for length in range(drawn_count_max + 1)
         ]
         net_ways = count_orders_by_net(dealer, removed_counts[has_size], ways[has_size], continuation_ways)
-        total = (
+        order_count = (
             parts
             * compute_falling_factorial(round_.cards_left, size)
             * compute_falling_factorial(cards_left, drawn_count_max)
         )
         for net, count in enumerate(net_ways):
-            yield joint_results.net_step * net + joint_results.lowest_net, factor * Fraction(count, total)
+            yield (
+                joint_results.net_step * net + joint_results.lowest_net,
+                factor * Fraction(count, order_count),
+            )

@@ -550,16 +550,16 @@ class BlackjackRound:
         """Return the visible hands for the screen, the dealer's first (:file:`paytables/FELTS.md`)."""
         shown_hands: list[dict[str, object]] = []
         for index, cards in enumerate(self.dealer_hands):
-            names = [format_card(card) for card in cards]
+            card_texts = [format_card(card) for card in cards]
             is_hidden = self._is_second_card_hidden and len(cards) > 1
             hand_id = DEALER_HAND_ID if index == 0 else f"{DEALER_HAND_ID}-{index + 1}"
             if is_hidden:
-                shown_hands.append({"id": hand_id, "cards": [names[0], FACE_DOWN_CARD_TEXT]})
+                shown_hands.append({"id": hand_id, "cards": [card_texts[0], FACE_DOWN_CARD_TEXT]})
             else:
                 shown_hands.append(
                     {
                         "id": hand_id,
-                        "cards": names,
+                        "cards": card_texts,
                         "says": describe_hand_value(self._list_dealer_values(index), is_from_split=False),
                     }
                 )
@@ -573,9 +573,9 @@ class BlackjackRound:
                         if hand.staked_credits
                         else {"became": list(hand.result_names)}
                     )
-                names = [format_card(card) for card in hand.cards]
+                card_texts = [format_card(card) for card in hand.cards]
                 value_text = describe_hand_value(hand.values, is_from_split=hand.is_from_split)
-                shown_hands.append({"id": hand.id, "cards": names, "says": value_text, **seat_fields})
+                shown_hands.append({"id": hand.id, "cards": card_texts, "says": value_text, **seat_fields})
         return {"kind": "table", "felt": "cards", "hands": shown_hands}
 
     def _format_result(self) -> str:

@@ -190,21 +190,23 @@ def _choose_language(text: Text, language: str) -> str:
 
 def _format_totals(rules: HouseRules, language: str) -> str:
     """Return the card totals on which a blackjack player may double, as text, with consecutive totals as from-to."""
-    runs: list[list[int]] = []
+    total_groups: list[list[int]] = []
     for total in sorted(rules.double_rules.permitted_totals):
-        if runs and total == runs[-1][-1] + 1:
-            runs[-1].append(total)
+        if total_groups and total == total_groups[-1][-1] + 1:
+            total_groups[-1].append(total)
         else:
-            runs.append([total])
-    runs_as_text = [
-        _choose_language(_RANGE_TEXT, language).format(run[0], run[-1]) if len(run) > 1 else str(run[0])
-        for run in runs
+            total_groups.append([total])
+    group_texts = [
+        _choose_language(_RANGE_TEXT, language).format(total_group[0], total_group[-1])
+        if len(total_group) > 1
+        else str(total_group[0])
+        for total_group in total_groups
     ]
     return (
-        runs_as_text[0]
-        if len(runs_as_text) == 1
+        group_texts[0]
+        if len(group_texts) == 1
         else _choose_language(_ALTERNATIVES_TEXT, language).format(
-            ", ".join(runs_as_text[:-1]), runs_as_text[-1]
+            ", ".join(group_texts[:-1]), group_texts[-1]
         )
     )
 
@@ -258,11 +260,11 @@ def build_chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
         totals = ["A" if kind == "pair" and total == "1" else total for _, _, total in alike]
         names = {}
         for language, name in _CHART_TITLE_TEXTS[kind].model_dump().items():
-            run = (
+            total_range = (
                 totals[0]
                 if len(totals) == 1
                 else _choose_language(_RANGE_TEXT, language).format(totals[0], totals[-1])
             )
-            names[language] = name.format(run)
+            names[language] = name.format(total_range)
         chart_rows.append({"names": names, "cells": cells})
     return chart_rows

@@ -279,15 +279,15 @@ def _find_dearest_stakes(definition: KenoDefinition, bonuses_in_force: BonusesIn
         )
     # the fewest stakes that sum to each total
     stakes_by_total: dict[int, tuple[int, ...]] = {0: ()}
-    for total in range(1, staked_max_credits + 1):
+    for staked_credits in range(1, staked_max_credits + 1):
         candidates = [
-            (*stakes_by_total[total - stake], stake)
+            (*stakes_by_total[staked_credits - stake], stake)
             for stake in ticket_limits.stake_options
-            if total - stake in stakes_by_total
+            if staked_credits - stake in stakes_by_total
         ]
         candidates = [stakes for stakes in candidates if len(stakes) <= ticket_limits.selections_max]
         if candidates:
-            stakes_by_total[total] = min(candidates, key=len)
+            stakes_by_total[staked_credits] = min(candidates, key=len)
     return stakes_by_total[max(stakes_by_total)]
 
 

@@ -309,13 +309,13 @@ def list_ticket_lines(
 
 def _format_draw_runs(draws: Sequence[int]) -> str:
     """Return Keno draw numbers as text, with consecutive ones as first-last."""
-    runs: list[list[int]] = []
+    draw_ranges: list[list[int]] = []
     for n in draws:
-        if runs and n == runs[-1][1] + 1:
-            runs[-1][1] = n
+        if draw_ranges and n == draw_ranges[-1][1] + 1:
+            draw_ranges[-1][1] = n
         else:
-            runs.append([n, n])
-    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+            draw_ranges.append([n, n])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in draw_ranges)
 
 
 def build_slip(definition: KenoDefinition) -> dict[str, Json]:

@@ -210,12 +210,12 @@ class StageChain:
 
         Raises :class:`BeyondExactAnalysis`.
         """
-        chances = self.get_run_figures(stage, start_condition).chance_by_awards
-        if not chances:
+        chance_by_awards = self.get_run_figures(stage, start_condition).chance_by_awards
+        if not chance_by_awards:
             raise BeyondExactAnalysis(
                 f"stage {stage} keeps state during its series, and too many of its prizes give awards"
             )
-        return chances
+        return chance_by_awards
 
     # ------------------------------------------------------------ backwards: mean and variance
     def compute_award_moments(self, award: Award) -> WinMoments:

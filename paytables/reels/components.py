@@ -328,15 +328,15 @@ def build_ways_components(
         return step_from_right
 
     letter_counts = [shown_max + 1 for shown_max in shown_max_by_reel]
-    steps: list[tuple[WaysStep, GraphEnd]] = []
+    steps_and_ends: list[tuple[WaysStep, GraphEnd]] = []
     if direction in {"left", "both"}:
-        steps.append(
+        steps_and_ends.append(
             (step_from_left, _find_end_for_count(prize_by_count, reel_count, mark_first_reels(reel_count)))
         )
     if direction in {"right", "both"}:
         # In both directions, a win on every reel is already found from the left.
         counts = [c for c in prize_by_count if direction == "right" or c < reel_count]
-        steps.extend(
+        steps_and_ends.extend(
             (build_step_from_right(c), GraphEnd(prize_by_count[c], winning_mask=mark_first_reels(c)[::-1]))
             for c in counts
         )
@@ -348,7 +348,7 @@ def build_ways_components(
             count_in_column,
             win_symbols=symbol_multipliers,
         )
-        for step, end in steps
+        for step, end in steps_and_ends
     ]
 
 

@@ -447,7 +447,7 @@ class _WinProductSums:
 
     def _list_steps(self, nodes: AutomatonNodes) -> list[_AutomataStep]:
         """Return the joint steps of pay components from these nodes after which all of the components can still win."""
-        graph, steps = self._graph, []
+        graph, automata_steps = self._graph, []
         for live_steps in product(
             *(
                 graph.list_live_steps(n) if graph.letter_offsets[n] >= 0 else _STEPS_OF_FINISHED_COMPONENT
@@ -459,7 +459,7 @@ class _WinProductSums:
                 node if step.next_node == END_OF_GRAPH else step.next_node
                 for node, step in zip(nodes, live_steps, strict=True)
             )
-            steps.append(
+            automata_steps.append(
                 _AutomataStep(
                     number=self._step_count,
                     next_nodes=next_nodes,
@@ -478,8 +478,8 @@ class _WinProductSums:
                     else None,
                 )
             )
-        self._steps[nodes] = steps
-        return steps
+        self._steps[nodes] = automata_steps
+        return automata_steps
 
 
 def compute_prize_rates(reels: ReelSet, end_counts: EndCounts) -> list[PrizeRate]:

@@ -149,12 +149,12 @@ def sum_award_means(award_rates: Iterable[tuple[Award, Fraction]]) -> dict[tuple
     ``award_rates`` has pairs of an award and how often it is given on average. Awards that only decide what is played
     next are left out.
     """
-    rates: dict[tuple[str, str], Fraction] = {}
+    rate_by_kind_and_name: dict[tuple[str, str], Fraction] = {}
     for award, rate in award_rates:
         if award.kind not in CHAINED_AWARD_KINDS:
             key = (award.kind, award.name)
-            rates[key] = rates.get(key, Fraction(0)) + rate
-    return rates
+            rate_by_kind_and_name[key] = rate_by_kind_and_name.get(key, Fraction(0)) + rate
+    return rate_by_kind_and_name
 
 
 def build_run_figures(distribution: ChanceByCreditsAndAwards) -> RunFigures:

@@ -127,11 +127,11 @@ def list_rank_patterns(house_way: HouseWayRules, ranks: Sequence[int] = ALL_RANK
         for ranks_of_hand in combinations_with_replacement(sorted(ranks), CARDS_PER_HAND - len(joker))
         if max(map(ranks_of_hand.count, ranks_of_hand)) <= 4
     ]
-    counts = np.zeros((len(rank_sets), 14), dtype=np.int8)
+    card_counts = np.zeros((len(rank_sets), 14), dtype=np.int8)
     bank_strengths, offered_settings = np.zeros((len(rank_sets), 2), dtype=np.int32), []
     for row, ranks_of_hand in enumerate(rank_sets):
         for rank in ranks_of_hand:
-            counts[row, rank] += 1
+            card_counts[row, rank] += 1
         settings = list_settings_by_strength(
             ranks_of_hand,
             LOW_HAND_RANKING.compute_strength_without_flushes,
@@ -141,7 +141,7 @@ def list_rank_patterns(house_way: HouseWayRules, ranks: Sequence[int] = ALL_RANK
         bank_strengths[row] = bank_setting[:2]
         offered_settings.append(list_unsurpassed_settings(settings, bank_setting))
     return RankPatterns(
-        counts,
+        card_counts,
         bank_strengths,
         offered_settings,
         {ranks_of_hand: row for row, ranks_of_hand in enumerate(rank_sets)},
@@ -426,7 +426,7 @@ class SuitQuestions:
         suit_subsets = np.array(
             [[len(sets), *sets, *[0] * (6 - len(sets))] for sets in suit_sets], dtype=np.int32
         )
-        counts, hand_count = self.rank_patterns.card_counts, len(self.rank_patterns.offered_settings)
+        card_counts, hand_count = self.rank_patterns.card_counts, len(self.rank_patterns.offered_settings)
 
         def compute_batch(pattern_rows: range) -> tuple[Ints]:
             """Return the pairs won and lost (best settings, bank's settings) for the patterns ``pattern_rows``.
@@ -436,7 +436,7 @@ class SuitQuestions:
             sums = np.zeros(4, dtype=np.int64)
             compile_kernel(sum_flushless_hands)(
                 np.array(pattern_rows),
-                counts,
+                card_counts,
                 suit_subsets,
                 self.first_setting_by_hand,
                 first_question_by_setting,

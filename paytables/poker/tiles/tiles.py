@@ -64,18 +64,18 @@ def count_points(tiles: Sequence[int]) -> int:
 
 def find_combination_rank(tiles: Sequence[int]) -> int | None:
     """Return the rank of two pai gow tiles among the twenty combinations (s.101), 1 the highest; None without one."""
-    names = tuple(sorted(ALL_TILES[tile] for tile in tiles))
-    if names == ("1-2", "2-4"):
+    tile_names = tuple(sorted(ALL_TILES[tile] for tile in tiles))
+    if tile_names == ("1-2", "2-4"):
         return 1
-    if names[0] == names[1]:
-        return 2 + _TILE_PAIRS.index(names[0])
-    if names in _MIXED_PAIRS:
-        return 13 + _MIXED_PAIRS.index(names)
+    if tile_names[0] == tile_names[1]:
+        return 2 + _TILE_PAIRS.index(tile_names[0])
+    if tile_names in _MIXED_PAIRS:
+        return 13 + _MIXED_PAIRS.index(tile_names)
     for rank, tile_name in ((17, "6-6"), (18, "1-1")):
-        if tile_name in names and any(nine in names for nine in _NINES):
+        if tile_name in tile_names and any(nine in tile_names for nine in _NINES):
             return rank
     for rank, tile_name in ((19, "6-6"), (20, "1-1")):
-        if tile_name in names and any(eight in names for eight in _EIGHTS):
+        if tile_name in tile_names and any(eight in tile_names for eight in _EIGHTS):
             return rank
     return None
 

@@ -152,12 +152,12 @@ class VideoPokerRules(TablelessRules):
             cards, deck = list(dealt_cards), Shoe(list(shoe.counts))
             for index in discarded_indexes:
                 cards[index] = deck.deal(draw, f"hand {hand_number} card {index + 1}")
-                data = {
+                cue_data = {
                     "hand": _format_hand_id(hand_number),
                     "index": index,
                     "card": format_card(cards[index]),
                 }
-                yield Cue("draw", data)
+                yield Cue("draw", cue_data)
             final_hands.append(cards)
             pay_row = self.find_pay_row(cards)
             if pay_row is None:
