@@ -66,13 +66,13 @@ PairSituation = tuple[int, int, bool]
 
 
 @cache
-def _index_questions(deck_count: int, *, suited: bool, same_rank: bool) -> dict[HandQuestion, int]:
+def _index_questions(deck_count: int, *, has_suited_pay: bool, same_rank: bool) -> dict[HandQuestion, int]:
     """Return the byte index, in a stored strategy, of the option for each blackjack situation and hand."""
     shoe = build_shoe(deck_count)
     values_by_hand = compute_hand_values(shoe)
     playable_hands = [hand for hand, hand_value in values_by_hand.items() if hand_value.card_count >= 2]
     index_by_question: dict[HandQuestion, int] = {}
-    for is_one_suit in (False, True)[: 1 + suited]:
+    for is_one_suit in (False, True)[: 1 + has_suited_pay]:
         for up_card_value in range(ACE_VALUE, TEN_VALUE + 1):
             situations_and_hands = [(HandSituation(up_card_value), playable_hands)]
             for pair_value in range(ACE_VALUE, TEN_VALUE + 1):
@@ -158,7 +158,9 @@ class PackedStrategy:
         """Return the byte index, in the packed strategy, of the option for each blackjack situation and hand."""
         house = self.house
         return _index_questions(
-            house.deck_count, suited=house.suited_678_odds is not None, same_rank=house.splits_same_rank_only
+            house.deck_count,
+            has_suited_pay=house.suited_678_odds is not None,
+            same_rank=house.splits_same_rank_only,
         )
 
     @property
@@ -171,11 +173,11 @@ class PackedStrategy:
             + 2
         )
 
-    def find_option(self, situation: HandSituation, values: Sequence[int], *, suited: bool = False) -> str:
+    def find_option(self, situation: HandSituation, values: Sequence[int], *, is_suited: bool = False) -> str:
         """Return the strategy's option for a blackjack hand that is not to be split: stand, hit or double."""
         hand = _pack_hand(values)
         is_one_suit = (
-            suited and self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678
+            is_suited and self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678
         )
         return OPTION_NAMES[self.packed_bytes[self.index_by_question[situation, hand, is_one_suit]]]
 

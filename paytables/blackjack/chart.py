@@ -107,7 +107,7 @@ class TotalsChart:
         def choose_from_chart(
             situation: HandSituation,
             hand: int,
-            _suited: bool,  # noqa: FBT001 (signature of OptionChooser)
+            _is_suited: bool,  # noqa: FBT001 (signature of OptionChooser)
             options: SumsByOption,
         ) -> int:
             """Return the chart's decision for a blackjack hand, chosen among the permitted ``options``."""
@@ -332,7 +332,7 @@ class _DealerCardColumn:
         hand_value, evaluation = self.round.hand_values[hand], self.evaluation
         sums_by_hand: dict[int, NetAndStakeSums] = dict.fromkeys(branch.tree, (0, 0))
         unsuited_values = evaluation.evaluate_options(
-            hand_value, branch.tree, hand, sums_by_hand, branch.situation, suited=False
+            hand_value, branch.tree, hand, sums_by_hand, branch.situation, is_suited=False
         )
         value_by_option = {option: mean for option, (mean, _) in unsuited_values.items()}
         if (
@@ -349,9 +349,9 @@ class _DealerCardColumn:
             for option in value_by_option:
                 suited_sums = [
                     evaluation.evaluate_options(
-                        hand_value, branch.tree, hand, sums_by_hand, branch.situation, suited=suited
+                        hand_value, branch.tree, hand, sums_by_hand, branch.situation, is_suited=is_suited
                     )[option][0]
-                    for suited in (False, True)
+                    for is_suited in (False, True)
                 ]
                 value_by_option[option] += (suited_sums[1] - suited_sums[0]) // 4
         return value_by_option

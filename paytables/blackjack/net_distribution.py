@@ -340,8 +340,8 @@ class _NetDistribution:
                 order_shares = [(False, orders)]
                 if self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678:
                     order_shares = [(False, orders * 3 // 4), (True, orders // 4)]
-                for suited, order_share in order_shares:
-                    option = self.option_by_question[situation, hand, suited]
+                for is_suited, order_share in order_shares:
+                    option = self.option_by_question[situation, hand, is_suited]
                     if option not in {HIT_OPTION, DOUBLE_OPTION}:
                         order_count_by_end[
                             hand, self._find_hand_nets(round_, hand, 1, has_first_stake=has_first_stake)
@@ -355,7 +355,7 @@ class _NetDistribution:
                         order_count_by_end[child, bust_nets] -= order_share
                         count = order_share
                         if (
-                            suited
+                            is_suited
                             and child == PACKED_SIX_SEVEN_EIGHT
                             and self.house.suited_678_odds is not None
                         ):

@@ -216,12 +216,12 @@ class StrategyCalculator:
         return sums[chosen_index]
 
 
-def choose_best(_situation: HandSituation, _hand: int, _suited: bool, options: SumsByOption) -> int:  # noqa: FBT001 (signature of OptionChooser)
+def choose_best(_situation: HandSituation, _hand: int, _is_suited: bool, options: SumsByOption) -> int:  # noqa: FBT001 (signature of OptionChooser)
     """Return the decision with the highest value for a blackjack hand; among equal ones, the one that stakes less."""
     return max(options, key=lambda option: (options[option][0], -option))
 
 
-def choose_worst(_situation: HandSituation, _hand: int, _suited: bool, options: SumsByOption) -> int:  # noqa: FBT001 (signature of OptionChooser)
+def choose_worst(_situation: HandSituation, _hand: int, _is_suited: bool, options: SumsByOption) -> int:  # noqa: FBT001 (signature of OptionChooser)
     """Return the decision with the lowest value for a blackjack hand."""
     return min(options, key=lambda option: options[option][0])
 
@@ -244,7 +244,12 @@ def decline_every_offer(_question: PairQuestion, _sums: list[NetAndStakeSums]) -
 def build_dealer_rule_chooser(house: AnalysedHouseRules) -> OptionChooser:
     """Return the strategy of a player who follows the dealer's drawing rule and never doubles."""
 
-    def choose_like_dealer(_situation: HandSituation, hand: int, _suited: bool, options: SumsByOption) -> int:  # noqa: FBT001
+    def choose_like_dealer(
+        _situation: HandSituation,
+        hand: int,
+        _is_suited: bool,  # noqa: FBT001 (signature of OptionChooser)
+        options: SumsByOption,
+    ) -> int:
         """Return "hit" if it is permitted and the dealer would draw with this hand, otherwise "stand"."""
         return (
             HIT_OPTION
@@ -260,9 +265,9 @@ def build_recording_chooser(
 ) -> OptionChooser:
     """Return a function that decides as ``choose_option`` does and stores each decision in ``recorded_options``."""
 
-    def choose_and_record(situation: HandSituation, hand: int, suited: bool, options: SumsByOption) -> int:  # noqa: FBT001
+    def choose_and_record(situation: HandSituation, hand: int, is_suited: bool, options: SumsByOption) -> int:  # noqa: FBT001
         """Return the wrapped strategy's decision for a blackjack hand, after storing it."""
-        recorded_options[situation, hand, suited] = choose_option(situation, hand, suited, options)
-        return recorded_options[situation, hand, suited]
+        recorded_options[situation, hand, is_suited] = choose_option(situation, hand, is_suited, options)
+        return recorded_options[situation, hand, is_suited]
 
     return choose_and_record

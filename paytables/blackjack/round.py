@@ -311,7 +311,7 @@ class BlackjackRound:
             )
         return {
             "advice": best_strategy.find_option(
-                situation, values, suited=get_suit(first_card) == get_suit(hand.cards[1])
+                situation, values, is_suited=get_suit(first_card) == get_suit(hand.cards[1])
             )
         }
 

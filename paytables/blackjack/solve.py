@@ -424,12 +424,12 @@ class StrategyEvaluation:
         sums_by_hand: Mapping[int, NetAndStakeSums],
         situation: HandSituation,
         *,
-        suited: bool,
+        is_suited: bool,
     ) -> dict[int, NetAndStakeSums]:
         """Return the value, and the added stakes, of each permitted decision for a blackjack hand.
 
-        ``sums_by_hand`` has the values of the hands after a draw; ``suited``: two cards are of one suit, and a quarter
-        of the third cards of a 6, 7 and 8 are of this suit too.
+        ``sums_by_hand`` has the values of the hands after a draw; ``is_suited``: two cards are of one suit, and a
+        quarter of the third cards of a 6, 7 and 8 are of this suit too.
         """
         node, house = tree[hand], self.house
         sums_by_option = {STAND_OPTION: (self.compute_standing_value(hand, node), 0)}
@@ -449,7 +449,7 @@ class StrategyEvaluation:
             ways_at_risk -= self._count_ways_at_risk(child_node)
             value, added_stakes = sums_by_hand[child]
             doubled_value = self.compute_standing_value(child, child_node, 2)
-            if suited and child == PACKED_SIX_SEVEN_EIGHT and house.suited_678_odds is not None:
+            if is_suited and child == PACKED_SIX_SEVEN_EIGHT and house.suited_678_odds is not None:
                 value = (
                     3 * value + self._compute_immediate_win_value(child_node, house.suited_678_odds, 1)
                 ) // 4
@@ -487,12 +487,12 @@ class StrategyEvaluation:
             if hand_values[hand].card_count < 2:
                 break
             options = self.evaluate_options(
-                hand_values[hand], tree, hand, sums_by_hand, situation, suited=False
+                hand_values[hand], tree, hand, sums_by_hand, situation, is_suited=False
             )
             sums_by_hand[hand] = options[choose_option(situation, hand, False, options)]
             if has_suited_pay and hand_values[hand].card_count == 2 and hand in PACKED_STARTS_OF_SUITED_678:
                 options = self.evaluate_options(
-                    hand_values[hand], tree, hand, sums_by_hand, situation, suited=True
+                    hand_values[hand], tree, hand, sums_by_hand, situation, is_suited=True
                 )
                 suited_sums = options[choose_option(situation, hand, True, options)]
                 net, staked_sum = sums_by_hand[hand]
