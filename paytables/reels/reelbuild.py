@@ -94,7 +94,7 @@ class ReelBuilder:
         return DefinitionError(self.file, definition_key, reason)
 
     def build_reels(self) -> ReelSet:
-        """Build the reels from the stage's table in the definition file. Raises :class:`DefinitionError`."""
+        """Build the reels that the stage's definition describes. Raises :class:`DefinitionError`."""
         strips = self._build_strips()
         weights = self._build_weights(strips)
         expanding_symbols = frozenset(
@@ -104,22 +104,27 @@ class ReelBuilder:
         stuck_by_reel = self._find_stuck_cells()
         stop_columns = [
             list_columns_by_stop(
-                s,
-                h,
+                strip,
+                height,
                 expanding_symbols,
                 stuck_symbol_by_row,
                 with_unexpanded_cells=self._are_scatters_counted_first,
             )
-            for s, h, stuck_symbol_by_row in zip(
+            for strip, height, stuck_symbol_by_row in zip(
                 strips, self.stage_definition.heights, stuck_by_reel, strict=True
             )
         ]
         columns = tuple(
-            tuple(sorted({c for c, w in zip(shown_columns, reel_weights, strict=True) if w}))
+            tuple(
+                sorted({column for column, weight in zip(shown_columns, reel_weights, strict=True) if weight})
+            )
             for shown_columns, reel_weights in zip(stop_columns, weights, strict=True)
         )
         column_index_by_stop = tuple(
-            tuple(reel_columns.index(c) if w else 0 for c, w in zip(shown_columns, reel_weights, strict=True))
+            tuple(
+                reel_columns.index(column) if weight else 0
+                for column, weight in zip(shown_columns, reel_weights, strict=True)
+            )
             for reel_columns, shown_columns, reel_weights in zip(columns, stop_columns, weights, strict=True)
         )
         graph = WinGraph()
@@ -136,7 +141,9 @@ class ReelBuilder:
             components=pay_components,
             graph=graph,
             pay_table_prizes=tuple(
-                prize for prize in self._list_promised_prizes() if prize[0] not in self.omitted_prizes
+                (name, credits_)
+                for name, credits_ in self._list_promised_prizes()
+                if name not in self.omitted_prizes
             ),
             omitted_prizes=tuple(dict.fromkeys(self.omitted_prizes)),
         )
@@ -284,9 +291,13 @@ class ReelBuilder:
         """Build the pay components of every row of the pay table, adding their automata to ``graph``."""
         lines = self._list_played_lines()
         heights = self.stage_definition.heights
-        evaluated_columns = [_list_column_parts(c, 0, h) for c, h in zip(columns, heights, strict=True)]
+        evaluated_columns = [
+            _list_column_parts(reel_columns, 0, height)
+            for reel_columns, height in zip(columns, heights, strict=True)
+        ]
         columns_before_expansion = [
-            _list_column_parts(c, h, 2 * h) for c, h in zip(columns, heights, strict=True)
+            _list_column_parts(reel_columns, height, 2 * height)
+            for reel_columns, height in zip(columns, heights, strict=True)
         ]
         checker = PrizeChecker(self)
         patterns_by_group: dict[str, list[components.WinPattern]] = {}
@@ -387,7 +398,8 @@ class ReelBuilder:
         if not self._are_scatters_counted_first:
             return ()
         return tuple(
-            (h, 2 * h) if component_kind == "scatter" else (0, h) for h in self.stage_definition.heights
+            (height, 2 * height) if component_kind == "scatter" else (0, height)
+            for height in self.stage_definition.heights
         )
 
     def _build_stick_component(

@@ -70,7 +70,9 @@ class ReelsStageBase:
         display = self._describe_stops(stops)
         if self.reels.has_changing_symbols:
             heights = self.reels.heights
-            evaluated = self.list_symbols([column[:h] for column, h in zip(window, heights, strict=True)])
+            evaluated = self.list_symbols(
+                [column[:height] for column, height in zip(window, heights, strict=True)]
+            )
             if evaluated != display["window"]:
                 display["evaluated"] = evaluated
         return display
