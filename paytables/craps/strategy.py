@@ -60,7 +60,7 @@ def analyse_named_strategy(strategy_id: str, rules: object) -> BetAnalysis:
         if strategy.id == strategy_id:
             return analyse_strategy(strategy, rules)
     strategy_ids = [strategy.id for strategy in rules.definition.strategies]
-    raise AnalysisError(f"no way to play {strategy_id!r}; {format_known_names(strategy_id, strategy_ids)}")
+    raise AnalysisError(f"no strategy {strategy_id!r}; {format_known_names(strategy_id, strategy_ids)}")
 
 
 def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
