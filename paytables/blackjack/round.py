@@ -361,9 +361,8 @@ class BlackjackRound:
         """
         while hand.stakes and not hand.is_blackjack:
             if (immediate_win := self._find_immediate_win(hand)) is not None:
-                yield from _settle_stakes(
-                    hand, partial(settle_bet, odds=immediate_win[1], settlement_name=immediate_win[0])
-                )
+                result_name, odds = immediate_win
+                yield from _settle_stakes(hand, partial(settle_bet, odds=odds, settlement_name=result_name))
             elif hand.points > BEST_HAND_TOTAL:
                 yield from self._settle_busted_hand(hand)
                 return

@@ -278,47 +278,47 @@ def _compute_exact_distribution(
 
 def _list_prizes(stages: ModeStages, expected_runs: ExpectedRuns) -> tuple[PrizeFigures, ...]:
     """Return how often one reel game of a mode wins each prize, with the prize's share of the return."""
-    rates_by_prize: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
+    rate_by_prize: dict[tuple[str, str, int], Fraction] = defaultdict(Fraction)
+    paid_credits_by_prize: dict[tuple[str, str, int], Fraction] = defaultdict(Fraction)
     case_count_by_prize: dict[tuple[str, str, int], int | None] = {}
     for (name, start_condition, multiplier), rate in expected_runs.items():
         for prize_rate in stages.get_stage(name, start_condition).list_prize_rates():
             prize_key = (name, prize_rate.name, prize_rate.credits)
-            rates_by_prize[prize_key][0] += rate * Fraction(prize_rate.winning_case_count, prize_rate.cycle)
-            rates_by_prize[prize_key][1] += (
+            rate_by_prize[prize_key] += rate * Fraction(prize_rate.winning_case_count, prize_rate.cycle)
+            paid_credits_by_prize[prize_key] += (
                 rate * multiplier * Fraction(prize_rate.total_paid_credits, prize_rate.cycle)
             )
             case_count_by_prize[prize_key] = (
                 prize_rate.winning_case_count if prize_key not in case_count_by_prize else None
             )
-    _add_never_won_prizes(stages, expected_runs, rates_by_prize, case_count_by_prize)
-    return tuple(
+    _add_never_won_prizes(stages, expected_runs, rate_by_prize, case_count_by_prize)
+    prizes = (
         PrizeFigures(
             name=prize_name,
             stage_or_spot=stage_name,
             credits=credits_,
             winning_case_count=case_count_by_prize[stage_name, prize_name, credits_],
             rate=rate,
-            rtp=paid_credits / stages.mode.cost_credits,
+            rtp=paid_credits_by_prize[stage_name, prize_name, credits_] / stages.mode.cost_credits,
         )
-        for (stage_name, prize_name, credits_), (rate, paid_credits) in sorted(
-            rates_by_prize.items(), key=lambda row: (row[0][0], -row[0][2])
-        )
+        for (stage_name, prize_name, credits_), rate in rate_by_prize.items()
     )
+    return tuple(sorted(prizes, key=lambda prize: (prize.stage_or_spot, -prize.credits)))
 
 
 def _add_never_won_prizes(
     stages: ModeStages,
     expected_runs: ExpectedRuns,
-    rates_by_prize: dict[tuple[str, str, int], list[Fraction]],
+    rate_by_prize: dict[tuple[str, str, int], Fraction],
     case_count_by_prize: dict[tuple[str, str, int], int | None],
 ) -> None:
     """Add each prize in a stage's pay table that no window wins, so that the PAR sheet reports it."""
-    listed_prize_names = {(name, prize_name) for name, prize_name, _ in rates_by_prize}
+    listed_prize_names = {(name, prize_name) for name, prize_name, _ in rate_by_prize}
     for name, start_condition, _ in expected_runs:
         stage = stages.get_stage(name, start_condition)
         for prize_name, credits_ in stage.reels.pay_table_prizes if isinstance(stage, ReelsStageBase) else ():
             if (name, prize_name) not in listed_prize_names:
-                rates_by_prize[name, prize_name, credits_] = [ZERO, ZERO]
+                rate_by_prize[name, prize_name, credits_] = ZERO
                 case_count_by_prize[name, prize_name, credits_] = 0
 
 
