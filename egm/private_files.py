@@ -33,9 +33,9 @@ def require_private_files(*paths: Path) -> None:
 def make_folder_private(folder: Path, *own_file_names: str) -> None:
     """Restrict one of the machine's folders to its owner.
 
-    ``own_file_names`` are the names that only the machine's files and folders have. A folder with other content,
-    which neither has nor contains such a name, may have another purpose: it is left unchanged, and OperatorError is
-    raised. A folder shared with the group of the screens' user (:func:`share_with_screens`)
+    ``own_file_names`` are the names that only the machine's files and folders have. A folder that is not empty, and
+    neither has such a name nor contains a file with one, may have another purpose: it is left unchanged, and
+    OperatorError is raised. A folder shared with the group of the screens' user (:func:`share_with_screens`)
     stays accessible to that group. Raises OSError if the folder cannot be changed.
     """
     folder_status = folder.stat()

@@ -26,7 +26,7 @@ CONFIDENCE_BAND_GAME_COUNTS: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_
 
 
 class AnalysisDepth(StrEnum):
-    """The levels of analysis, from cheapest to most complete.
+    """How many figures an analysis computes, from the fewest to all.
 
     The return alone takes milliseconds; prizes and features with their probabilities take somewhat longer; variances
     take at most a second, and highest wins some seconds. The full analysis, which includes distributions, needs the
@@ -154,7 +154,7 @@ class ProgressiveFigures:
     def scale_to_wager(self, stake: int, cost_credits: int) -> "ProgressiveFigures":
         """Return this level's figures per credit of a wager.
 
-        The wager costs ``cost_credits``; only ``stake`` credits of it play for the level.
+        The wager costs ``cost_credits``, of which only ``stake`` credits play for the level.
         """
         part = Fraction(stake, cost_credits)
         return replace(self, rtp_at_reset=self.rtp_at_reset * part, increment=self.increment * part)
@@ -262,7 +262,7 @@ class BetAnalysis:
     options: Mapping[str, Json] = field(default_factory=dict)
     """The arguments of ``game.build_wager`` that create this wager, apart from its cost."""
     table: Json = None
-    """The table state in which the bet can be placed; None: that of a newly opened table."""
+    """The table state in which the bet can be placed; None: the state of a newly opened table."""
     cycle: int | None = None
     """The number of equally likely first results; None if it is not stated."""
     prizes: tuple[PrizeFigures, ...] = ()
@@ -394,8 +394,8 @@ class BetAnalysis:
         For a level that is won in parts, this is a lower bound: if a partial hit leaves less than the reset value,
         the operator also pays the difference.
         """
-        levels = (p.compute_reset_cost(self.cost_credits) + p.increment for p in self.progressives)
-        return self.rtp + sum(levels, Fraction(0))
+        level_rtps = (p.compute_reset_cost(self.cost_credits) + p.increment for p in self.progressives)
+        return self.rtp + sum(level_rtps, Fraction(0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -430,12 +430,16 @@ class Analysis:
 
     def list_prizes_unavailable_by_bet(self) -> dict[str, tuple[str, ...]]:
         """Return, for each bet, the pay-table prizes that it cannot win but another bet can."""
-        tables: dict[str, set[str]] = {}
+        names_by_stage_or_spot: dict[str, set[str]] = {}
         for bet in self.bets:
             for prize in bet.prizes:
-                tables.setdefault(prize.stage_or_spot, set()).add(prize.name)
+                names_by_stage_or_spot.setdefault(prize.stage_or_spot, set()).add(prize.name)
         missing_prizes = {
-            bet.bet: {(p.stage_or_spot, name) for p in bet.prizes for name in tables[p.stage_or_spot]}
+            bet.bet: {
+                (p.stage_or_spot, name)
+                for p in bet.prizes
+                for name in names_by_stage_or_spot[p.stage_or_spot]
+            }
             - {(p.stage_or_spot, p.name) for p in bet.prizes}
             for bet in self.bets
         }
@@ -444,17 +448,19 @@ class Analysis:
         }
 
 
-def compute_mystery_rate(steps: Fraction) -> Fraction:
-    """Return the mean hits per game of a mystery level that rises from reset to ceiling in ``steps`` games.
+def compute_mystery_rate(games_to_ceiling: Fraction) -> Fraction:
+    """Return the mean hits per game of a mystery level that rises from reset to ceiling in ``games_to_ceiling`` games.
 
-    ``steps`` is exact and above zero. The secret amount is uniformly distributed between reset and ceiling.
-    Each whole game therefore hits with probability 1 / ``steps``, and the last game, which reaches the
+    ``games_to_ceiling`` is exact and above zero. The secret amount is uniformly distributed between reset and ceiling.
+    Each whole game therefore hits with probability 1 / ``games_to_ceiling``, and the last game, which reaches the
     ceiling, with the remaining probability. On a shared level the games of all machines count: all have the
-    same stake, and so the same chance (Québec by-law, s.92). Example: with 2.5 steps, the first two games hit with
+    same stake, and so the same chance (Québec by-law, s.92). Example: with 2.5 games, the first two games hit with
     probability 0.4 each, and the third with 0.2. A hit takes 0.4 + 2 * 0.4 + 3 * 0.2 = 1.8 games on average.
     """
-    full_games = steps.numerator // steps.denominator
-    mean_games = full_games * (full_games + 1) / (2 * steps) + (1 - full_games / steps) * (full_games + 1)
+    full_games = games_to_ceiling.numerator // games_to_ceiling.denominator
+    mean_games = full_games * (full_games + 1) / (2 * games_to_ceiling) + (
+        1 - full_games / games_to_ceiling
+    ) * (full_games + 1)
     return 1 / mean_games
 
 

@@ -16,17 +16,17 @@ from typing import Any, Final
 from paytables.errors import DefinitionError
 from paytables.source import SourceFile, read_contents
 
-#: Most picture and sound files of one game.
+#: The maximum number of picture and sound files of one game.
 ASSET_FILES_MAX: Final = 64
-#: Most bytes of a picture.
+#: The maximum size of a picture, in bytes.
 PICTURE_BYTES_MAX: Final = 512 * 1024
-#: Most bytes of a sound.
+#: The maximum size of a sound, in bytes.
 SOUND_BYTES_MAX: Final = 700 * 1024
-#: Most bytes of all assets of a game.
+#: The maximum size of all assets of a game together, in bytes.
 ASSET_BYTES_MAX: Final = 8 * 1024 * 1024
-#: The least and the largest width and height of a PNG, in pixels.
+#: The smallest and the largest width and height of a PNG, in pixels.
 PICTURE_PIXELS_RANGE: Final = (16, 1024)
-#: Most elements of an SVG.
+#: The maximum number of elements of an SVG.
 SVG_ELEMENTS_MAX: Final = 4000
 #: The sample rate that every sound must have; sounds have one 16-bit channel.
 SOUND_SAMPLES_PER_SECOND: Final = 22050
@@ -52,7 +52,7 @@ _ASSET_NAME_PATTERN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 #: Namespace of SVG elements.
 _SVG_NAMESPACE: Final = "http://www.w3.org/2000/svg"
-#: Maximum count of numbers in all paths and point lists of a picture.
+#: The maximum number of numbers in all paths and point lists of a picture.
 _SVG_NUMBERS_MAX: Final = 20_000
 #: A number in a path or a list of points.
 _SVG_NUMBER_PATTERN: Final = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
@@ -189,20 +189,22 @@ def _find_svg_error(file_bytes: bytes) -> str:
     a bounded element count.
     """
     errors: list[str] = []
-    count = numbers = shapes = 0
+    element_count = number_count = shape_count = 0
 
     def check_element(name: str, attributes: Mapping[str, str]) -> None:
-        """Count an SVG element with its shapes and numbers, and record as errors what the screen cannot draw of it."""
-        nonlocal count, numbers, shapes
-        count += 1
+        """Count an SVG element, its shapes and numbers; record as errors what the screen cannot draw."""
+        nonlocal element_count, number_count, shape_count
+        element_count += 1
         plain_name = name.rpartition("}")[2].lower()
-        shapes += plain_name in _SVG_SHAPE_ELEMENTS
-        numbers += sum(len(_SVG_NUMBER_PATTERN.findall(attributes.get(key, ""))) for key in ("d", "points"))
+        shape_count += plain_name in _SVG_SHAPE_ELEMENTS
+        number_count += sum(
+            len(_SVG_NUMBER_PATTERN.findall(attributes.get(key, ""))) for key in ("d", "points")
+        )
         check_style(
             ";".join(f"{key}:{value}" if key != "style" else value for key, value in attributes.items())
         )
-        errors.extend(_iter_size_errors(attributes) if count == 1 else ())
-        if count == 1 and name != f"{_SVG_NAMESPACE}}}svg":
+        errors.extend(_iter_size_errors(attributes) if element_count == 1 else ())
+        if element_count == 1 and name != f"{_SVG_NAMESPACE}}}svg":
             errors.append(f"its root is <{plain_name}>, not an <svg> of {_SVG_NAMESPACE}")
         errors.extend(_iter_element_errors(plain_name, attributes))
 
@@ -223,7 +225,7 @@ def _find_svg_error(file_bytes: bytes) -> str:
         reader.Parse(file_bytes, True)
     except xml.parsers.expat.ExpatError as error:
         errors.append(f"is not a valid SVG file: {error}")
-    errors.extend(_iter_amount_errors(count, numbers, shapes))
+    errors.extend(_iter_amount_errors(element_count, number_count, shape_count))
     return errors[0] if errors else ""
 
 
@@ -285,18 +287,21 @@ def _find_sound_error(file_bytes: bytes, suffix: str) -> str:
         return "a sound is a WAV file (.wav)"
     try:
         with wave.open(io.BytesIO(file_bytes)) as file:
-            shape = (file.getnchannels(), file.getsampwidth(), file.getframerate())
-            frames = len(file.readframes(SOUND_SAMPLES_PER_SECOND * (SOUND_SECONDS_MAX + 1))) // 2
+            wave_format = (file.getnchannels(), file.getsampwidth(), file.getframerate())
+            frame_count = len(file.readframes(SOUND_SAMPLES_PER_SECOND * (SOUND_SECONDS_MAX + 1))) // 2
     except (wave.Error, EOFError, ValueError, ArithmeticError) as error:
         return f"is not a WAV file: {error}"
-    if shape != (1, 2, SOUND_SAMPLES_PER_SECOND):
-        channels, width, rate = shape
+    if wave_format != (1, 2, SOUND_SAMPLES_PER_SECOND):
+        channels, width, rate = wave_format
         return (
             f"has {channels} channel(s) of {8 * width} bits at {rate:,} Hz; "
             f"one of 16 at {SOUND_SAMPLES_PER_SECOND:,} is taken"
         )
-    if not 0 < frames <= SOUND_SAMPLES_PER_SECOND * SOUND_SECONDS_MAX:
-        return f"sounds {frames / SOUND_SAMPLES_PER_SECOND:.1f} s; above 0 and up to {SOUND_SECONDS_MAX} s are taken"
+    if not 0 < frame_count <= SOUND_SAMPLES_PER_SECOND * SOUND_SECONDS_MAX:
+        return (
+            f"sounds {frame_count / SOUND_SAMPLES_PER_SECOND:.1f} s;"
+            f" above 0 and up to {SOUND_SECONDS_MAX} s are taken"
+        )
     return ""
 
 

@@ -29,7 +29,7 @@ from pydantic import (
 
 from paytables.assets import REPLACEABLE_SOUNDS
 from paytables.errors import DefinitionError
-from paytables.source import IDENTIFIER_PATTERN, SourceFile, describe_toml_error, parse_toml, read
+from paytables.source import IDENTIFIER_PATTERN, SourceFile, describe_toml_error, parse_toml, read_source_file
 from paytables.wording import describe_wrong_value, find_nearest_words, format_known_names
 
 #: The folder of the shipped definitions.
@@ -204,7 +204,7 @@ class Definition(StrictTable):
         return self.model_copy(update={"game": self.game.model_copy(update={"help": Text(**help_)})})
 
 
-D = TypeVar("D", bound=Definition)
+DefinitionT = TypeVar("DefinitionT", bound=Definition)
 
 
 def parse(source: SourceFile) -> dict[str, Any]:
@@ -251,7 +251,7 @@ def read_header_value(definition_data: Mapping[str, Any], file: str, header_key:
     return value
 
 
-def parse_model(model: type[D], definition_data: Mapping[str, Any], file: str) -> D:
+def parse_model(model: type[DefinitionT], definition_data: Mapping[str, Any], file: str) -> DefinitionT:
     """Return a definition's data as the family's model. Raises :class:`DefinitionError` for the first wrong key.
 
     The error also names up to three other wrong keys. If a value may be of several types, the errors of all of them
@@ -260,22 +260,30 @@ def parse_model(model: type[D], definition_data: Mapping[str, Any], file: str) -
     try:
         return model.model_validate(definition_data)
     except ValidationError as error:
-        reasons: dict[str, list[str]] = {}
-        values: dict[str, object] = {}
-        for problem in error.errors(include_url=False):
+        reasons_by_key: dict[str, list[str]] = {}
+        value_by_key: dict[str, object] = {}
+        for error_details in error.errors(include_url=False):
             key = (
-                _format_key(problem["loc"], definition_data, is_missing=problem["type"] == "missing")
+                _format_key(
+                    error_details["loc"], definition_data, is_missing=error_details["type"] == "missing"
+                )
                 or "definition"
             )
-            reason = str(problem["ctx"]["error"]) if problem["type"] == "value_error" else problem["msg"]
-            if problem["type"] == "extra_forbidden":
-                reason = _describe_unknown_key(model, definition_data, problem["loc"], key)
-            if reason not in reasons.setdefault(key, []):
-                reasons[key].append(reason)
-                values[key] = problem["input"]
-        (key, first), *other_reasons = reasons.items()
-        joined_text = ", or ".join([first[0], *(r.removeprefix("Input should be ") for r in first[1:])])
-        reason_text = describe_wrong_value(joined_text, values[key])
+            reason = (
+                str(error_details["ctx"]["error"])
+                if error_details["type"] == "value_error"
+                else error_details["msg"]
+            )
+            if error_details["type"] == "extra_forbidden":
+                reason = _describe_unknown_key(model, definition_data, error_details["loc"], key)
+            if reason not in reasons_by_key.setdefault(key, []):
+                reasons_by_key[key].append(reason)
+                value_by_key[key] = error_details["input"]
+        (key, first_reasons), *other_reasons = reasons_by_key.items()
+        joined_text = ", or ".join(
+            [first_reasons[0], *(r.removeprefix("Input should be ") for r in first_reasons[1:])]
+        )
+        reason_text = describe_wrong_value(joined_text, value_by_key[key])
         others_text = (
             f" (wrong as well: {', '.join(other for other, _ in other_reasons[:3])})" if other_reasons else ""
         )
@@ -291,10 +299,10 @@ def _describe_unknown_key(
         table = table[int(part)] if isinstance(table, list | tuple) else _get_by_key_text(table, part)
     name = str(error_location[-1])
     other_keys = {str(k) for k in table} - {name} if isinstance(table, Mapping) else set()
-    tables = [frozenset(table_keys) for table_keys in _iter_tables(model)]
-    fitting = [table_keys for table_keys in tables if other_keys <= table_keys] or tables
-    near = find_nearest_words(name, sorted(frozenset().union(*fitting)), 1)
-    return f"unknown key `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
+    key_sets = [frozenset(table_keys) for table_keys in _iter_tables(model)]
+    fitting_key_sets = [table_keys for table_keys in key_sets if other_keys <= table_keys] or key_sets
+    nearest_words = find_nearest_words(name, sorted(frozenset().union(*fitting_key_sets)), 1)
+    return f"unknown key `{name}`" + (f"; did you mean `{nearest_words[0]}`?" if nearest_words else "")
 
 
 def _get_by_key_text(table: Any, key_text: str) -> Any:
@@ -345,4 +353,4 @@ def list_shipped_games() -> tuple[str, ...]:
 
 def read_source(id_or_path: str | Path) -> SourceFile:
     """Return the definition file of a library id or of a path, as read. Raises :class:`DefinitionError`."""
-    return read(id_or_path, LIBRARY_FOLDER)
+    return read_source_file(id_or_path, LIBRARY_FOLDER)

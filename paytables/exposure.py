@@ -15,24 +15,31 @@ from paytables.contract import Spot
 ReachableSumsMask = int
 
 
-def find_highest_stake(spots: Sequence[Spot], table_max_credits: int | None, credits_: int) -> int:
-    """Return the highest total stake of one seat's round that is at most ``credits_``, raises included.
+def find_highest_stake(spots: Sequence[Spot], table_max_credits: int | None, limit_credits: int) -> int:
+    """Return the highest total stake of one seat's round that is at most ``limit_credits``, raises included.
 
     If stakes can be added in a round, the table limit is not applied: it limits only the initial stakes, and the
     result may be too high. Otherwise it limits the total. Of spots that exclude each other, the one with the higher
     stake counts.
     """
     ids = {spot.id for spot in spots}
-    excluding = next((spot for spot in spots if not ids.isdisjoint(spot.excluded_spots)), None)
-    if excluding is not None:
-        choices = (_remove_spots(spots, set(excluding.excluded_spots)), _remove_spots(spots, {excluding.id}))
-        return max(find_highest_stake(choice, table_max_credits, credits_) for choice in choices)
+    excluding_spot = next((spot for spot in spots if not ids.isdisjoint(spot.excluded_spots)), None)
+    if excluding_spot is not None:
+        alternatives = (
+            _remove_spots(spots, set(excluding_spot.excluded_spots)),
+            _remove_spots(spots, {excluding_spot.id}),
+        )
+        return max(
+            find_highest_stake(alternative, table_max_credits, limit_credits) for alternative in alternatives
+        )
     can_stakes_be_added = any(spot.reserve_per_credit or spot.optional_per_credit for spot in spots)
-    max_credits = (
-        credits_ if can_stakes_be_added or table_max_credits is None else min(credits_, table_max_credits)
+    stake_max_credits = (
+        limit_credits
+        if can_stakes_be_added or table_max_credits is None
+        else min(limit_credits, table_max_credits)
     )
     return _ReachableStakes(
-        [spot for spot in spots if not spot.added_bet_multiples], max(max_credits, 0)
+        [spot for spot in spots if not spot.added_bet_multiples], max(stake_max_credits, 0)
     ).find_highest_sum()
 
 
@@ -51,9 +58,9 @@ def _remove_spots(spots: Sequence[Spot], removed_ids: set[str]) -> Sequence[Spot
 class _ReachableStakes:
     """All total stakes, up to ``max_credits``, that a seat's bets on these spots can have."""
 
-    def __init__(self, spots: Sequence[Spot], max_credits: int) -> None:
+    def __init__(self, spots: Sequence[Spot], stake_max_credits: int) -> None:
         self.spots = {spot.id: spot for spot in spots}
-        self._limit_mask = (1 << max_credits + 1) - 1
+        self._limit_mask = (1 << stake_max_credits + 1) - 1
         """A mask of the sums up to ``max_credits``, one bit per sum."""
         self._sums_by_spot: dict[str, list[ReachableSumsMask]] = {}
         """Cached reachable sums by spot id. Element n has the sums of the spot's n smallest bets."""
@@ -81,7 +88,7 @@ class _ReachableStakes:
 
     def find_highest_sum(self) -> int:
         """Return the highest permitted sum of stakes that a seat's bets can have, in credits."""
-        sums: ReachableSumsMask = 1
+        reachable_sums: ReachableSumsMask = 1
         cycles = {self._find_cycle(spot) for spot in self.spots.values()}
         for cycle in sorted(cycles, key=lambda cycle: -max(self.spots[name].bet_max for name in cycle)):
             members = [self.spots[name] for name in cycle]
@@ -90,26 +97,26 @@ class _ReachableStakes:
             joint_sums: ReachableSumsMask = 1
             for member in members:
                 joint_sums = self._add_sums(joint_sums, self._find_sums_up_to(member, member.bet_max))
-            sums = self._add_sums(sums, 1 | joint_sums)
-            if sums >> self._limit_mask.bit_length() - 1:
+            reachable_sums = self._add_sums(reachable_sums, 1 | joint_sums)
+            if reachable_sums >> self._limit_mask.bit_length() - 1:
                 break  # the limit is reached
-        return sums.bit_length() - 1
+        return reachable_sums.bit_length() - 1
 
-    def _find_sums_up_to(self, spot: Spot, max_bet: int) -> ReachableSumsMask:
-        """Return the sums of every bet of up to ``max_bet`` credits on a spot, dependent bets included.
+    def _find_sums_up_to(self, spot: Spot, bet_max: int) -> ReachableSumsMask:
+        """Return the sums of every bet of up to ``bet_max`` credits on a spot, dependent bets included.
 
         Dependent bets are those that require a bet on the spot.
         """
-        cached = self._sums_by_spot.setdefault(spot.id, [0])
+        cached_sums = self._sums_by_spot.setdefault(spot.id, [0])
         bets = range(
-            spot.bet_min, min(spot.bet_max, max_bet, self._limit_mask.bit_length()) + 1, spot.bet_step
+            spot.bet_min, min(spot.bet_max, bet_max, self._limit_mask.bit_length()) + 1, spot.bet_step
         )
-        cached += accumulate(
-            (self._find_bet_sums(spot, credits_) for credits_ in bets[len(cached) - 1 :]),
+        cached_sums += accumulate(
+            (self._find_bet_sums(spot, credits_) for credits_ in bets[len(cached_sums) - 1 :]),
             or_,
-            initial=cached.pop(),
+            initial=cached_sums.pop(),
         )
-        return cached[len(bets)]
+        return cached_sums[len(bets)]
 
     def _find_bet_sums(self, spot: Spot, credits_: int) -> ReachableSumsMask:
         """Return the total stakes of a bet of ``credits_`` on a spot, with the bets that depend on it, in credits.
@@ -145,8 +152,8 @@ class _ReachableStakes:
         """Return every sum of one element from each of two sets of stakes; all sets are stored as bits."""
         combined: ReachableSumsMask = 0
         smaller, larger = sorted((sums, added_sums), key=ReachableSumsMask.bit_count)
-        for bit in _iter_stakes_in_mask(smaller):
-            combined |= larger << bit
+        for stake in _iter_stakes_in_mask(smaller):
+            combined |= larger << stake
         return combined & self._limit_mask
 
 

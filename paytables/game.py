@@ -63,7 +63,7 @@ FAMILY_MODULE_BY_NAME: Final[Mapping[str, str]] = {
 }
 
 
-D = TypeVar("D", bound=Definition)
+DefinitionT = TypeVar("DefinitionT", bound=Definition)
 
 
 class GameRules(Protocol):
@@ -121,7 +121,7 @@ class GameRules(Protocol):
 
     @property
     def shared_state_keys(self) -> frozenset[str]:
-        """Return the keys of ``Outcome.table`` that all players at a table share, such as the shoe or the point."""
+        """Return the keys of ``Outcome.table_state`` that all players at a table share, such as the shoe."""
 
     @property
     def standing_bet_state_keys(self) -> frozenset[str]:
@@ -134,7 +134,7 @@ class GameRules(Protocol):
         """Return one seat's wager for a round that is played together with the wagers of the other seats."""
 
     def with_table_state(self, table_state: object) -> "GameRules":
-        """Return the rules for a stored table state (``Outcome.table``); None is a newly opened table.
+        """Return the rules for a stored table state (``Outcome.table_state``); None is a newly opened table.
 
         Raises ValueError for a state that no round of this game can leave.
         """
@@ -213,16 +213,16 @@ def _return_unchanged(definition_data: Mapping[str, object], file: str) -> Mappi
 
 
 @dataclass(frozen=True, slots=True)
-class GameFamily(Generic[D]):
+class GameFamily(Generic[DefinitionT]):
     """A family (kind) of games: the data model of its definitions, and the function that builds its rules.
 
     The JSON Schema of ``definition_class`` is published for editors. ``build_rules`` raises :class:`DefinitionError`
     for errors that the model alone cannot detect.
     """
 
-    definition_class: type[D]
+    definition_class: type[DefinitionT]
     """The data model of the family's definitions."""
-    build_rules: Callable[[D, str], GameRules]
+    build_rules: Callable[[DefinitionT, str], GameRules]
     """The function that builds the rules from a checked definition; its second argument is the file name."""
     prepare_data: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = _return_unchanged
     """The function that expands a definition's shorthand before the model checks it."""
@@ -359,28 +359,28 @@ def build_game(
     ``file`` is named in errors; ``source`` is the file that was parsed. Raises :class:`DefinitionError`. Whether
     stored figures belong to the definition is checked only by :func:`load_game`.
     """
-    kind = find_family(definition.read_header_value(definition_data, file, "family"), file)
-    checked = definition.parse_model(
-        kind.definition_class, kind.prepare_data(remove_binding_digest(definition_data), file), file
+    family = find_family(definition.read_header_value(definition_data, file, "family"), file)
+    checked_definition = definition.parse_model(
+        family.definition_class, family.prepare_data(remove_binding_digest(definition_data), file), file
     )
-    symbols = [symbol.id for symbol in getattr(checked, "symbols", ())]
-    for name in checked.art.pictures:
+    symbols = [symbol.id for symbol in getattr(checked_definition, "symbols", ())]
+    for name in checked_definition.art.pictures:
         if name not in symbols:
             raise DefinitionError(
                 file,
                 f"art.pictures.{name}",
                 f"there is no symbol {name!r}; {format_known_names(name, symbols)}",
             )
-    rules = kind.build_rules(checked, file)
-    if isinstance(checked, TableDefinition):
-        _check_fixed_sums(checked, checked.game.denominations_cents, file)
+    rules = family.build_rules(checked_definition, file)
+    if isinstance(checked_definition, TableDefinition):
+        _check_fixed_sums(checked_definition, checked_definition.game.denominations_cents, file)
     return Game(
-        header=checked.game,
+        header=checked_definition.game,
         digest=definition.compute_digest(definition_data),
         rules=rules,
         text=definition.format_canonical_text(definition_data),
         source=source,
-        art=checked.art,
+        art=checked_definition.art,
         assets=assets,
     )
 
@@ -418,12 +418,12 @@ def game_from_text(text: str, file: str) -> Game:
     Raises :class:`DefinitionError`.
     """
     try:
-        data = json.loads(text)
+        definition_data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DefinitionError(file, "JSON", str(error)) from None
-    if not isinstance(data, dict):
+    if not isinstance(definition_data, dict):
         raise DefinitionError(file, "definition", "is not a table")
-    return build_game(data, file)
+    return build_game(definition_data, file)
 
 
 def load_game(id_or_path: str | Path) -> Game:
@@ -461,9 +461,15 @@ def _has_named_files(source: SourceFile) -> bool:
 @lru_cache(_CACHED_GAMES_MAX)
 def _build_from_source(source: SourceFile, assets: _NamedAssets) -> Game:
     """Build a game from its definition file and its asset files."""
-    data, file, files = _parse_definition_cached(source), str(source.path), dict(assets)
-    game = build_game(add_asset_digests(data, files, file), file, source, files)
-    check_binding_digest(data, file)
+    definition_data, file, asset_by_file_name = (
+        _parse_definition_cached(source),
+        str(source.path),
+        dict(assets),
+    )
+    game = build_game(
+        add_asset_digests(definition_data, asset_by_file_name, file), file, source, asset_by_file_name
+    )
+    check_binding_digest(definition_data, file)
     game.rules.check_installation(file)
     return game
 

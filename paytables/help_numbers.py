@@ -32,8 +32,8 @@ def find_mentioned_numbers(*texts: str) -> set[int]:
     return {
         number
         for text in texts
-        for figure in list_written_numbers(text)
-        for number in set.union(*parse_written_number(figure))
+        for number_text in list_written_numbers(text)
+        for number in set.union(*parse_written_number(number_text))
     }
 
 
@@ -63,12 +63,12 @@ def _find_numbers(definition_part: object) -> set[int]:
     if isinstance(definition_part, int):
         return {definition_part}
     if isinstance(definition_part, str):
-        key_words = definition_part.split()
+        words = definition_part.split()
         return {
             *find_mentioned_numbers(definition_part),
             *map(int, _PLAIN_NUMBER_PATTERN.findall(definition_part)),
-            len(key_words),
-            *Counter(key_words).values(),
+            len(words),
+            *Counter(words).values(),
         }
     if isinstance(definition_part, dict):
         number_sets = [_find_numbers(part) for pair in definition_part.items() for part in pair]

@@ -57,8 +57,8 @@ class Odds:
         match = ODDS_PATTERN.fullmatch(text)
         if match is None:
             raise ValueError(f'{text!r} is not valid odds: write "35:1" (net), or "x36" (stake included)')
-        won_part, to, total = match.groups()
-        net = Fraction(total) - 1 if total else Fraction(won_part) / int(to)
+        won_part, per_stake, total = match.groups()
+        net = Fraction(total) - 1 if total else Fraction(won_part) / int(per_stake)
         if net < 0:
             raise ValueError(f"{text!r} returns less than the stake; odds are at least 0:1 or x1")
         return cls(text, net)
@@ -85,8 +85,8 @@ class Odds:
             return {"en": "the stake back", "fr": "la mise rendue"}
         if self.net == 1:
             return {"en": "even money", "fr": "à l'égalité"}
-        won_part, to = self.text.split(":")
-        return {"en": f"{won_part} to {to}", "fr": f"{won_part.replace('.', ',')} à {to}"}
+        won_part, per_stake = self.text.split(":")
+        return {"en": f"{won_part} to {per_stake}", "fr": f"{won_part.replace('.', ',')} à {per_stake}"}
 
     def compute_total_return(self, credits_: int, rounding: Literal["down"] | None = None) -> int:
         """Return what a won stake of ``credits_`` returns in total, the stake included, in whole credits.
@@ -254,9 +254,9 @@ class TableLayout:
             given_options = ", ".join(sorted(options))
             raise WagerError(f"a table takes bets, seats with bets, or a form; not {given_options}")
         if "seats" in options:
-            seats = self._parse_seats(options["seats"])
+            bets_by_seat = self._parse_seats(options["seats"])
             return self._build_wager(
-                credits_, seats, {"seats": {str(seat): bets for seat, bets in seats.items()}}
+                credits_, bets_by_seat, {"seats": {str(seat): bets for seat, bets in bets_by_seat.items()}}
             )
         if "bets" in options:
             bets = self.parse_bets(options["bets"])
@@ -291,48 +291,48 @@ class TableLayout:
         return replace(wager, options={"bets": wager.options["bets"], "seat": seat, "others": other_bets})
 
     def _build_wager(
-        self, credits_: int, seats: Mapping[int, Mapping[str, int]], options: Mapping[str, object]
+        self, credits_: int, bets_by_seat: Mapping[int, Mapping[str, int]], options: Mapping[str, object]
     ) -> Wager:
         """Return the wager with these bets by seat, after checking its cost."""
-        cost = sum(
+        cost_credits = sum(
             credits_on_spot
-            for bets in seats.values()
+            for bets in bets_by_seat.values()
             for credits_on_spot in bets.values()
             if credits_on_spot > 0
         )
-        if cost != credits_:
-            raise WagerError(f"the bets cost {format_count(cost, 'credit')}, not {credits_}")
+        if cost_credits != credits_:
+            raise WagerError(f"the bets cost {format_count(cost_credits, 'credit')}, not {credits_}")
         return Wager(credits_, options)
 
-    def _parse_seats(self, requested: object) -> dict[int, dict[str, int]]:
+    def _parse_seats(self, requested_bets_by_seat: object) -> dict[int, dict[str, int]]:
         """Return the requested bets by seat and spot after checking them. Raises :class:`WagerError`."""
         if self.table.seat_count == 1:
             raise WagerError("seats: this table has one seat; use `bets`")
-        if not isinstance(requested, Mapping) or not requested:
+        if not isinstance(requested_bets_by_seat, Mapping) or not requested_bets_by_seat:
             raise WagerError("seats: must map the number of each playing seat to its bets")
         seat_by_text = {str(seat): seat for seat in range(self.table.seat_count)}
-        for seat in requested:
+        for seat in requested_bets_by_seat:
             if str(seat) not in seat_by_text:
                 raise WagerError(f"seats: there is no seat {seat!r}; there are {', '.join(seat_by_text)}")
         return {
             seat_by_text[str(seat)]: self.parse_bets(bets, seat_by_text[str(seat)])
-            for seat, bets in requested.items()
+            for seat, bets in requested_bets_by_seat.items()
         }
 
-    def parse_bets(self, requested: object, seat: int = 0) -> dict[str, int]:
+    def parse_bets(self, requested_bets: object, seat: int = 0) -> dict[str, int]:
         """Return the requested bets of one seat after checking them, in the order of the spots.
 
         Raises :class:`WagerError`.
         """
-        if not isinstance(requested, Mapping):
+        if not isinstance(requested_bets, Mapping):
             raise WagerError("bets: must map spots to credits")
         standing_credits = self._find_standing_credits(seat)
-        if not requested and not standing_credits:
+        if not requested_bets and not standing_credits:
             raise WagerError("bets: at least one bet must be staked, because no bet stands on the table")
-        for name in requested:
+        for name in requested_bets:
             if name not in self.spot_by_id:
                 raise WagerError(f"bets: there is no spot {name!r}")
-        bets = {spot.id: requested[spot.id] for spot in self.spots if spot.id in requested}
+        bets = {spot.id: requested_bets[spot.id] for spot in self.spots if spot.id in requested_bets}
         bets_after = standing_credits | {
             name: self._compute_bet_after(self.spot_by_id[name], bet_credits, standing_credits.get(name, 0))
             for name, bet_credits in bets.items()
@@ -403,11 +403,13 @@ class TableLayout:
 
     def find_highest_bet(self, spot: Spot, credits_: int) -> int:
         """Return the maximum bet on a spot if a round may cost at most ``credits_``; 0 means no bet."""
-        steps = range(spot.bet_min, spot.bet_max + 1, spot.bet_step)
-        count = bisect_right(
-            steps, credits_, key=lambda n: self.compute_round_cost(self.find_smallest_bets_with(spot, n))
+        bet_amounts = range(spot.bet_min, spot.bet_max + 1, spot.bet_step)
+        affordable_count = bisect_right(
+            bet_amounts,
+            credits_,
+            key=lambda n: self.compute_round_cost(self.find_smallest_bets_with(spot, n)),
         )
-        return steps[count - 1] if count else 0
+        return bet_amounts[affordable_count - 1] if affordable_count else 0
 
     def find_highest_bets(self, credits_: int) -> dict[str, int]:
         """Return :meth:`find_highest_bet` by spot, computed once; a spot that only a decision adds to is left out."""
@@ -529,9 +531,11 @@ class TableRules(TablelessRules):
 
     def combine_seat_wagers(self, wager: Wager, seat: int, other_wagers: Mapping[int, Wager]) -> Wager:
         """Return a seat's wager for a round with other seats. Raises :class:`WagerError` for an unknown seat."""
-        seats = self.table_layout.table.seat_count
-        if seat not in range(seats):
-            raise WagerError(f"seat: there is no seat {seat}; this table has {format_count(seats, 'seat')}")
+        seat_count = self.table_layout.table.seat_count
+        if seat not in range(seat_count):
+            raise WagerError(
+                f"seat: there is no seat {seat}; this table has {format_count(seat_count, 'seat')}"
+            )
         return super().combine_seat_wagers(wager, seat, other_wagers)
 
     def compute_raise_reserve(self, wager: Wager) -> int:
@@ -577,17 +581,22 @@ def check_credit_multiples(definition_key: str, limits: BetLimits, odds: Iterabl
 
 
 def find_stated_stakes(
-    minimum_stake_name: str, limits: BetLimits, commission: Callable[[int], int]
+    minimum_stake_name: str, limits: BetLimits, compute_commission: Callable[[int], int]
 ) -> dict[str, int]:
     """Return the stakes for which a bet's figures are stated, in credits by name.
 
-    They are the minimum and, if the commission on another stake is a larger share of it, the stake with the largest
-    share. ``commission`` returns the commission on a winning stake.
+    They are the minimum stake and, if the commission is a larger share of some other stake, the stake of which it is
+    the largest share. ``compute_commission`` returns the commission on a winning stake.
     """
     stakes = range(limits.bet_min, limits.bet_max + 1, limits.bet_step)
-    dearest = max(stakes, key=lambda stake: Fraction(commission(stake), stake))
-    has_share_of_minimum = commission(dearest) * limits.bet_min == commission(limits.bet_min) * dearest
-    further_stakes = {} if has_share_of_minimum else {f"{minimum_stake_name} of {dearest}": dearest}
+    dearest_stake = max(stakes, key=lambda stake: Fraction(compute_commission(stake), stake))
+    has_share_of_minimum = (
+        compute_commission(dearest_stake) * limits.bet_min
+        == compute_commission(limits.bet_min) * dearest_stake
+    )
+    further_stakes = (
+        {} if has_share_of_minimum else {f"{minimum_stake_name} of {dearest_stake}": dearest_stake}
+    )
     return {minimum_stake_name: limits.bet_min} | further_stakes
 
 
@@ -644,18 +653,21 @@ class WeightedResult:
     """The credits staked during the round, after the wager."""
 
 
-def build_distribution(wins: Mapping[int, int | Fraction]) -> WinDistribution:
+def build_distribution(weight_by_win: Mapping[int, int | Fraction]) -> WinDistribution:
     """Return the win distribution of a game from the weight of each win in credits.
 
     The weights need not add up to one.
     """
-    unit = lcm(*{weight.denominator for weight in wins.values()})
+    unit = lcm(*{weight.denominator for weight in weight_by_win.values()})
     counts = {
-        win: weight.numerator * (unit // weight.denominator) for win, weight in sorted(wins.items()) if weight
+        win: weight.numerator * (unit // weight.denominator)
+        for win, weight in sorted(weight_by_win.items())
+        if weight
     }
-    common = gcd(*counts.values())
+    common_divisor = gcd(*counts.values())
     return WinDistribution(
-        sum(counts.values()) // common, {win: count // common for win, count in counts.items()}
+        sum(counts.values()) // common_divisor,
+        {win: count // common_divisor for win, count in counts.items()},
     )
 
 
@@ -676,30 +688,32 @@ def analyse_cases(
     cases = list(cases)
     # weights are added as integer multiples of this unit
     unit = lcm(*{case.weight.denominator for case in cases})
-    wins: dict[int, int] = defaultdict(int)
-    prizes: dict[tuple[str, str, int], int] = defaultdict(int)
+    weight_by_win: dict[int, int] = defaultdict(int)
+    weight_by_prize: dict[tuple[str, str, int], int] = defaultdict(int)
     shared_prizes: set[tuple[str, str, int]] = set()  # prizes with a weight that is an exact share
     total_weight = added_weight = 0
     for case in cases:
         weight = case.weight.numerator * (unit // case.weight.denominator)
-        wins[sum(settlement.credits for settlement in case.settlements) - case.added_credits] += weight
+        weight_by_win[sum(settlement.credits for settlement in case.settlements) - case.added_credits] += (
+            weight
+        )
         total_weight += weight
         added_weight += weight * case.added_credits
         for settlement in case.settlements:
             if settlement.credits:
                 key = (settlement.name, settlement.spot, settlement.credits)
-                prizes[key] += weight
+                weight_by_prize[key] += weight
                 if not isinstance(case.weight, int):
                     shared_prizes.add(key)
-    distribution, cost = build_distribution(wins), wager.credits
+    distribution, cost_credits = build_distribution(weight_by_win), wager.credits
     is_counted = all(isinstance(case.weight, int) for case in cases)
     figures = BetAnalysis(
         bet=bet_name,
-        cost_credits=cost,
+        cost_credits=cost_credits,
         options=wager.options,
-        rtp=distribution.compute_moment(1) / cost,
+        rtp=distribution.compute_moment(1) / cost_credits,
         cycle=total_weight if is_counted else None,
-        mean_staked_credits=cost + Fraction(added_weight, total_weight) if added_weight else None,
+        mean_staked_credits=cost_credits + Fraction(added_weight, total_weight) if added_weight else None,
     )
     if depth is AnalysisDepth.RETURN:
         return figures
@@ -707,13 +721,13 @@ def analyse_cases(
         figures,
         prizes=tuple(
             PrizeFigures(
-                name=prize,
+                name=prize_name,
                 stage_or_spot=spot,
                 credits=credits_,
                 rate=Fraction(weight, total_weight),
-                rtp=Fraction(weight * credits_, total_weight * cost),
-                winning_case_count=None if (prize, spot, credits_) in shared_prizes else weight // unit,
+                rtp=Fraction(weight * credits_, total_weight * cost_credits),
+                winning_case_count=None if (prize_name, spot, credits_) in shared_prizes else weight // unit,
             )
-            for (prize, spot, credits_), weight in prizes.items()
+            for (prize_name, spot, credits_), weight in weight_by_prize.items()
         ),
     ).with_distribution(distribution)

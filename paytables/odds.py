@@ -50,23 +50,23 @@ def list_awards(bet: BetAnalysis) -> list[DisclosedAward]:
 
     The analysis must include prizes (:attr:`paytables.AnalysisDepth.PRIZES` or more).
     """
-    prizes = [(p.name, p.stage_or_spot, p.credits, p.rate) for p in bet.prizes if p.credits]
-    prizes += [(p.level, "", p.reset_credits, p.rate) for p in bet.progressives]
-    win_max = max((credits_ for _, _, credits_, _ in prizes), default=0)
+    prizes_and_levels = [(p.name, p.stage_or_spot, p.credits, p.rate) for p in bet.prizes if p.credits]
+    prizes_and_levels += [(p.level, "", p.reset_credits, p.rate) for p in bet.progressives]
+    win_max = max((credits_ for _, _, credits_, _ in prizes_and_levels), default=0)
     awards = [
         DisclosedAward(name, stage_or_spot, credits_, rate, is_top=credits_ == win_max)
-        for name, stage_or_spot, credits_, rate in prizes
+        for name, stage_or_spot, credits_, rate in prizes_and_levels
         if rate
     ]
     awards += [DisclosedAward(m.prize, "", None, m.rate) for m in bet.merchandise if m.rate]
     return sorted(awards, key=lambda award: (award.rate, award.stage_or_spot, award.name))
 
 
-def list_awards_to_disclose(candidates: Sequence[DisclosedAward], limits: OddsLimits) -> list[DisclosedAward]:
+def list_awards_to_disclose(awards: Sequence[DisclosedAward], limits: OddsLimits) -> list[DisclosedAward]:
     """Return the awards whose odds are longer than the applicable limit, and so must be displayed."""
     return [
         award
-        for award in candidates
+        for award in awards
         if (limit := limits.top_one_in if award.is_top else limits.other_one_in) is not None
         and award.rate * limit < 1
     ]

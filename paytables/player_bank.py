@@ -106,24 +106,26 @@ class BankTurn:
             "last",
         }:
             raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
-        seat, took_part, last_bank_seat = data["seat"], data["took_part"], data.get("last")
-        if not isinstance(took_part, list | tuple) or not took_part:
+        seat, eligible_seats, last_bank_seat = data["seat"], data["took_part"], data.get("last")
+        if not isinstance(eligible_seats, list | tuple) or not eligible_seats:
             raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
-        numbers = [seat, *took_part, *(() if "last" not in data else (last_bank_seat,))]
-        if not all(type(number) is int and number in range(seat_count) for number in numbers):
+        seat_numbers = [seat, *eligible_seats, *(() if "last" not in data else (last_bank_seat,))]
+        if not all(
+            type(seat_number) is int and seat_number in range(seat_count) for seat_number in seat_numbers
+        ):
             raise ValueError(f"the bank: {data!r} does not name seats of this table")
-        if list(took_part) != sorted(set(took_part)):
+        if list(eligible_seats) != sorted(set(eligible_seats)):
             raise ValueError(f"the bank: a seat is listed twice, or out of order, in {data!r}")
         if last_bank_seat is not None and (
-            last_bank_seat not in took_part or seat != (last_bank_seat + 1) % seat_count
+            last_bank_seat not in eligible_seats or seat != (last_bank_seat + 1) % seat_count
         ):
             raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
-        return cls(seat, tuple(took_part), last_bank_seat)
+        return cls(seat, tuple(eligible_seats), last_bank_seat)
 
     def list_candidates(self, seat_count: int) -> list[int]:
         """Return the seats that may be the bank, in the order in which it is offered to them."""
-        in_turn = [(self.seat + n) % seat_count for n in range(seat_count)]
-        return [seat for seat in in_turn if seat in self.eligible_seats and seat != self.last_bank_seat]
+        seats_in_turn = [(self.seat + n) % seat_count for n in range(seat_count)]
+        return [seat for seat in seats_in_turn if seat in self.eligible_seats and seat != self.last_bank_seat]
 
 
 #: The turn before the first round, in which the machine is the bank.
@@ -137,7 +139,7 @@ class BankedRound:
     Bets, or parts of bets, are returned if the bank does not cover them or they are the bank's own.
     """
 
-    banker: int | None
+    bank_seat: int | None
     """The seat that is the bank, or None if the machine is."""
     played_bets: tuple[Bet, ...]
     """The bets that are played: the stakes against the bank, and side bets."""
@@ -149,17 +151,17 @@ class BankedRound:
 
         The bank wins a stake that is lost or surrendered, and pays one that is won.
         """
-        if self.banker is None:
+        if self.bank_seat is None:
             return ()
-        return (mirror_settlement(stake, self.banker),)
+        return (mirror_settlement(stake, self.bank_seat),)
 
 
-def mirror_settlement(stake: Settlement, banker: int = 0) -> Settlement:
+def mirror_settlement(stake: Settlement, bank_seat: int = 0) -> Settlement:
     """Return the bank's settlement against one settled stake: the stake's loss is the bank's win and vice versa.
 
-    ``banker`` is the seat that is the bank.
+    ``bank_seat`` is the seat that is the bank.
     """
-    bet = Bet(BANK_SPOT, stake.staked_credits, banker)
+    bet = Bet(BANK_SPOT, stake.staked_credits, bank_seat)
     if stake.name == "push":
         return settle_push(bet)
     is_lost = stake.name == "won"
@@ -169,14 +171,14 @@ def mirror_settlement(stake: Settlement, banker: int = 0) -> Settlement:
         returned_credits,
         spot=BANK_SPOT,
         staked_credits=bet.credits,
-        seat=banker,
+        seat=bank_seat,
     )
 
 
 class PlayerBankRules(SeatedRules):
     """Base class of the rules of games whose bank may be a player, if the definition has ``[player_bank]``."""
 
-    turn: BankTurn
+    bank_turn: BankTurn
     """The turn in which seats are offered the bank of the next round."""
 
     @property
@@ -200,20 +202,20 @@ class PlayerBankRules(SeatedRules):
         Raises ValueError for a state that no round can leave.
         """
         if table_state is None:
-            turn = FIRST_BANK_TURN
+            bank_turn = FIRST_BANK_TURN
         elif self.player_bank is None or not isinstance(table_state, dict) or set(table_state) != {BANK_SPOT}:
             raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
         else:
-            turn = BankTurn.from_json(table_state[BANK_SPOT], self.table_layout.table.seat_count)
-        if turn == self.turn:
+            bank_turn = BankTurn.from_json(table_state[BANK_SPOT], self.table_layout.table.seat_count)
+        if bank_turn == self.bank_turn:
             return self
-        rules_after = self.with_table_fields(turn=turn)
+        rules_after = self.with_table_fields(bank_turn=bank_turn)
         vars(rules_after).pop("table_layout", None)  # the layout depends on the turn
         return rules_after
 
     def build_current_view(self) -> Mapping[str, object]:
         """Return the seat that is offered the bank first, for the screen; empty if no seat may be the bank."""
-        candidates = self.turn.list_candidates(self.table_layout.table.seat_count)
+        candidates = self.bank_turn.list_candidates(self.table_layout.table.seat_count)
         return {"bank": candidates[0]} if candidates else {}
 
     @property
@@ -230,28 +232,28 @@ class PlayerBankRules(SeatedRules):
         return (
             ()
             if player_bank is None
-            else (player_bank.build_spot(is_open=bool(self.turn.list_candidates(seat_count))),)
+            else (player_bank.build_spot(is_open=bool(self.bank_turn.list_candidates(seat_count))),)
         )
 
     def arrange_bank(self, bets: Sequence[Bet]) -> BankedRound:
         """Return which seat, if any, is the bank of a round with these bets, and which bets are played or returned."""
-        stakes = {bet.seat: bet.credits for bet in bets if bet.spot == STAKE_SPOT}
-        offers = {bet.seat: bet.credits for bet in bets if bet.spot == BANK_SPOT}
-        banker, covered_credits = None, 0
-        for seat in self.turn.list_candidates(self.table_layout.table.seat_count):
-            opposing_credits = sum(credits_ for other, credits_ in stakes.items() if other != seat)
-            if opposing_credits and offers.get(seat, 0) >= opposing_credits:
-                banker, covered_credits = seat, opposing_credits
+        stake_by_seat = {bet.seat: bet.credits for bet in bets if bet.spot == STAKE_SPOT}
+        offered_credits_by_seat = {bet.seat: bet.credits for bet in bets if bet.spot == BANK_SPOT}
+        bank_seat, covered_credits = None, 0
+        for seat in self.bank_turn.list_candidates(self.table_layout.table.seat_count):
+            opposing_credits = sum(credits_ for other, credits_ in stake_by_seat.items() if other != seat)
+            if opposing_credits and offered_credits_by_seat.get(seat, 0) >= opposing_credits:
+                bank_seat, covered_credits = seat, opposing_credits
                 break
         returned_settlements = []
         for bet in bets:
-            unplayed_credits = bet.credits if bet.spot == BANK_SPOT or bet.seat == banker else 0
-            unplayed_credits -= covered_credits if (bet.seat, bet.spot) == (banker, BANK_SPOT) else 0
+            unplayed_credits = bet.credits if bet.spot == BANK_SPOT or bet.seat == bank_seat else 0
+            unplayed_credits -= covered_credits if (bet.seat, bet.spot) == (bank_seat, BANK_SPOT) else 0
             if unplayed_credits:
                 unplayed_bet = replace(bet, credits=unplayed_credits)
                 returned_settlements.append(settle_push(unplayed_bet, NOT_COVERED_SETTLEMENT_NAME))
-        player_bets = tuple(bet for bet in bets if bet.spot != BANK_SPOT and bet.seat != banker)
-        return BankedRound(banker, player_bets, tuple(returned_settlements))
+        player_bets = tuple(bet for bet in bets if bet.spot != BANK_SPOT and bet.seat != bank_seat)
+        return BankedRound(bank_seat, player_bets, tuple(returned_settlements))
 
     def ask_whether_bank_covers(
         self, banked_round: BankedRound, display: Mapping[str, object], viewer: int | None
@@ -261,7 +263,7 @@ class PlayerBankRules(SeatedRules):
         Then the round is not played, because the player who is the bank pays the others' wins. If the machine is the
         bank, return True without asking.
         """
-        if banked_round.banker is None:
+        if banked_round.bank_seat is None:
             return True
         return (yield from ask_whether_all_staked(display, viewer))
 
@@ -273,7 +275,7 @@ class PlayerBankRules(SeatedRules):
         The bank is offered to the same seat again.
         """
         yield from (settle_push(bet, NOT_COVERED_SETTLEMENT_NAME) for bet in bets)
-        return Outcome(display=display, table_state={BANK_SPOT: self.turn.to_json()})
+        return Outcome(display=display, table_state={BANK_SPOT: self.bank_turn.to_json()})
 
     def build_table_after_bank(
         self, banked_round: BankedRound, bets: Sequence[Bet], viewer: int | None
@@ -285,14 +287,14 @@ class PlayerBankRules(SeatedRules):
         seats = tuple(sorted({bet.seat for bet in bets}))
         if self.player_bank is None or (viewer is None and len(seats) == 1):
             return None
-        turn = self.turn
+        bank_turn = self.bank_turn
         next_turn = (
-            BankTurn(turn.seat, seats)
-            if banked_round.banker is None
+            BankTurn(bank_turn.seat, seats)
+            if banked_round.bank_seat is None
             else BankTurn(
-                (banked_round.banker + 1) % self.table_layout.table.seat_count,
-                turn.eligible_seats,
-                banked_round.banker,
+                (banked_round.bank_seat + 1) % self.table_layout.table.seat_count,
+                bank_turn.eligible_seats,
+                banked_round.bank_seat,
             )
         )
         return {BANK_SPOT: next_turn.to_json()}

@@ -1,7 +1,7 @@
 """Stakes "in prison" (Monaco, arrêté 88-384, art. 8.2), and other bets that last longer than one round.
 
-At zero (roulette), or at a refait (trente et quarante), a player takes back half of the stake or leaves all
-of it in prison. Each repetition halves the amount that the player can take back.
+At zero (roulette), or at a refait (trente et quarante), a player takes back half of the stake or leaves the whole
+stake in prison. Each further zero or refait halves the amount that the player can take back.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ PRISON_OPTION: Final = "prison"
 
 
 @dataclass(frozen=True, slots=True)
-class ImprisonedBet(Bet):
+class HeldBet(Bet):
     """A bet of a round that may be held over to the next one, such as a stake in prison.
 
     For a bet on several spins in a row, ``times_held_over`` is the number of spins that it has survived.
@@ -52,38 +52,38 @@ class ImprisonedBet(Bet):
 
 
 #: The result of a bet: a settlement, or the bet that stays. If both are given, the player chooses.
-BetResult: TypeAlias = tuple[Settlement | None, ImprisonedBet | None]
+BetResult: TypeAlias = tuple[Settlement | None, HeldBet | None]
 
 
 def list_bets_on_table(
-    held_bets: Iterable[ImprisonedBet], wager: Wager, spots: Iterable[Spot]
-) -> tuple[ImprisonedBet, ...]:
+    held_bets: Iterable[HeldBet], wager: Wager, spots: Iterable[Spot]
+) -> tuple[HeldBet, ...]:
     """Return every bet of a round, those held from earlier rounds included, in settlement order.
 
     The order is by seat, then by the order of the spots.
     """
     order = {spot.id: n for n, spot in enumerate(spots)}
-    new_bets = [ImprisonedBet(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
+    new_bets = [HeldBet(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
     return tuple(
         sorted((*held_bets, *new_bets), key=lambda bet: (bet.seat, order[bet.spot], -bet.times_held_over))
     )
 
 
-def settle_or_imprison(
-    bets: Iterable[ImprisonedBet],
-    decide: Callable[[ImprisonedBet], BetResult],
+def settle_or_hold_over(
+    bets: Iterable[HeldBet],
+    decide_bet: Callable[[HeldBet], BetResult],
     displayed_result: Mapping[str, object],
     decision_kind: str,
-) -> Generator[Settlement | Decision, Choice | None, list[ImprisonedBet]]:
+) -> Generator[Settlement | Decision, Choice | None, list[HeldBet]]:
     """Settle every bet of a round, and return the bets that stay on the table.
 
-    If ``decide`` returns both a settlement and a held bet, the player chooses to take a part back or to leave the stake
-    in prison. ``displayed_result`` is the table as the screen shows it with that decision; ``decision_kind`` is the
-    kind of the decision.
+    If ``decide_bet`` returns both a settlement and a held bet, the player chooses to take a part back or to leave the
+    stake in prison. ``displayed_result`` is the table as the screen shows it with that decision; ``decision_kind`` is
+    the kind of the decision.
     """
-    held_bets: list[ImprisonedBet] = []
+    held_bets: list[HeldBet] = []
     for bet in bets:
-        settlement, held_bet = decide(bet)
+        settlement, held_bet = decide_bet(bet)
         if settlement is not None and held_bet is not None:
             decision_data = {
                 "spot": bet.spot,
@@ -91,13 +91,13 @@ def settle_or_imprison(
                 "credits": held_bet.returnable_credits,
                 "advice": HALF_OPTION,
             }
-            answer = yield Decision(
+            choice = yield Decision(
                 decision_kind,
                 (HALF_OPTION, PRISON_OPTION),
                 {**displayed_result, **decision_data},
                 seat=bet.seat,
             )
-            takes_half = answer is None or answer.value == HALF_OPTION
+            takes_half = choice is None or choice.value == HALF_OPTION
             settlement, held_bet = (settlement, None) if takes_half else (None, held_bet)
         if settlement is not None:
             yield settlement
@@ -106,7 +106,7 @@ def settle_or_imprison(
     return held_bets
 
 
-def settle_partial_return(bet: ImprisonedBet) -> Settlement:
+def settle_partial_return(bet: HeldBet) -> Settlement:
     """Return the settlement of a stake if the player takes a part back instead of leaving all of it in prison."""
     detail = {"part": f"1/{1 << bet.times_held_over}"}
     return Settlement(
@@ -114,20 +114,20 @@ def settle_partial_return(bet: ImprisonedBet) -> Settlement:
     )
 
 
-def settle_imprisoned_stake(bet: ImprisonedBet, *, is_won: bool) -> Settlement:
+def settle_imprisoned_stake(bet: HeldBet, *, is_won: bool) -> Settlement:
     """Return the settlement of an imprisoned stake whose bet is decided: freed, or lost."""
     name, credits_ = ("freed", bet.stake_credits) if is_won else ("lost", 0)
     return Settlement(name, credits_, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat)
 
 
-def imprisoned_bets_to_json(held_bets: Iterable[ImprisonedBet]) -> list[dict[str, object]]:
-    """Return held bets in the form that a table state stores; :func:`imprisoned_bets_from_json` is the inverse."""
+def held_bets_to_json(held_bets: Iterable[HeldBet]) -> list[dict[str, object]]:
+    """Return held bets in the form that a table state stores; :func:`held_bets_from_json` is the inverse."""
     return [{**bet.to_json(), "count": bet.times_held_over} for bet in held_bets]
 
 
-def imprisoned_bets_from_json(
+def held_bets_from_json(
     stored_bets: Sequence[Mapping[str, object]], spots: Mapping[str, object], seat_count: int
-) -> tuple[ImprisonedBet, ...]:
+) -> tuple[HeldBet, ...]:
     """Return the held bets of a stored table state. Raises ValueError for a state that no round can leave."""
     if not isinstance(stored_bets, list) or not stored_bets:
         raise ValueError(f"the stored record is not a list of standing bets: {stored_bets!r}")
@@ -136,7 +136,7 @@ def imprisoned_bets_from_json(
         count = stored_bet.get("count")
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ValueError(f"a stored standing bet has no count above 0: {stored_bets!r}")
-        held_bets.append(ImprisonedBet(bet.spot, bet.credits, bet.seat, count))
+        held_bets.append(HeldBet(bet.spot, bet.credits, bet.seat, count))
     if len({(bet.seat, bet.spot, bet.times_held_over) for bet in held_bets}) != len(held_bets):
         raise ValueError("a standing bet is listed twice")
     return tuple(held_bets)

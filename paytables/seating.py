@@ -52,12 +52,12 @@ class SeatedRules(TableRules):
         In a shared round, the option ``seat`` is the seat of this wager, and ``others`` has the bets of the
         other seats.
         """
-        seat, other_seats = options.pop("seat", None), options.pop("others", {})
+        seat, other_bets = options.pop("seat", None), options.pop("others", {})
         accepted_wager = super().build_wager(credits_, **options)
         return (
             accepted_wager
-            if seat is None and not other_seats
-            else self.table_layout.with_other_seats(accepted_wager, seat, other_seats)
+            if seat is None and not other_bets
+            else self.table_layout.with_other_seats(accepted_wager, seat, other_bets)
         )
 
     def combine_seat_wagers(self, wager: Wager, seat: int, other_wagers: Mapping[int, Wager]) -> Wager:
@@ -66,9 +66,9 @@ class SeatedRules(TableRules):
         Raises WagerError if these wagers cannot be played together.
         """
         other_bets = {
-            str(number): other_wager.options["bets"]
-            for number, other_wager in other_wagers.items()
-            if number != seat
+            str(other_seat): other_wager.options["bets"]
+            for other_seat, other_wager in other_wagers.items()
+            if other_seat != seat
         }
         return self.build_wager(wager.credits, **{**wager.options, "seat": seat, "others": other_bets})
 
@@ -82,14 +82,14 @@ def format_hand_id(seat: int) -> str:
     return "player" if seat == 0 else f"player-{seat + 1}"
 
 
-def list_seat_hands(seat_count: int, **keys: object) -> list[dict[str, object]]:
+def list_seat_hands(seat_count: int, **fields: object) -> list[dict[str, object]]:
     """Return the hands of all seats for a table's presentation; other seats' hands appear once they are dealt.
 
-    ``keys`` are added to each hand: the number of its cards, for example.
+    ``fields`` are added to each hand: the number of its cards, for example.
     """
-    first_hand = {"id": format_hand_id(0), "names": {"en": "Player", "fr": "Joueur"}, **keys}
+    first_hand = {"id": format_hand_id(0), "names": {"en": "Player", "fr": "Joueur"}, **fields}
     other_hands = (
-        {"id": format_hand_id(seat), "names": {"en": name, "fr": f"Joueur {seat + 1}"}, **keys, "with": []}
+        {"id": format_hand_id(seat), "names": {"en": name, "fr": f"Joueur {seat + 1}"}, **fields, "with": []}
         for seat, name in ((seat, f"Player {seat + 1}") for seat in range(1, seat_count))
     )
     return [first_hand, *other_hands]

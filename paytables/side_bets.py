@@ -62,9 +62,9 @@ class SideBet:
     """The progressive level."""
     spots: tuple[str, ...]
     """The betting spots that play for the level."""
-    stake: int
+    stake_credits: int
     """The credits of one stake."""
-    hit_rates: Mapping[Fraction, Fraction]
+    hit_rate_by_share: Mapping[Fraction, Fraction]
     """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 
     def build_level_participation(self, bet_count: int = 1) -> LevelParticipation:
@@ -72,13 +72,13 @@ class SideBet:
         return LevelParticipation(
             level=self.level.id,
             names=self.level.name.model_dump(),
-            stake_credits=self.stake,
-            hit_rate=self.hit_rates[Fraction(1)],
+            stake_credits=self.stake_credits,
+            hit_rate=self.hit_rate_by_share[Fraction(1)],
             increment=Fraction(self.level.increment),
             reset_credits=self.level.reset_credits,
             spots=self.spots,
-            qualifying_credits=self.stake * bet_count,
-            partial_hit_rates={share: rate for share, rate in self.hit_rates.items() if share < 1},
+            qualifying_credits=self.stake_credits * bet_count,
+            partial_hit_rates={share: rate for share, rate in self.hit_rate_by_share.items() if share < 1},
         )
 
     def compute_level_figures(self, other_win_credits: Fraction, bet_count: int = 1) -> ProgressiveFigures:
@@ -86,16 +86,16 @@ class SideBet:
 
         ``other_win_credits`` is what one of them wins on average in addition to the level.
         """
-        mean = sum((share * rate for share, rate in self.hit_rates.items()), Fraction(0))
+        mean_share = sum((share * rate for share, rate in self.hit_rate_by_share.items()), Fraction(0))
         return ProgressiveFigures(
             level=self.level.id,
-            rate=bet_count * self.hit_rates[Fraction(1)],
+            rate=bet_count * self.hit_rate_by_share[Fraction(1)],
             reset_credits=self.level.reset_credits,
-            rtp_at_reset=mean * self.level.reset_credits / self.stake,
+            rtp_at_reset=mean_share * self.level.reset_credits / self.stake_credits,
             increment=Fraction(self.level.increment),
-            break_even_credits=(self.stake - other_win_credits) / mean,
+            break_even_credits=(self.stake_credits - other_win_credits) / mean_share,
             partial_hit_rates={
-                share: bet_count * rate for share, rate in self.hit_rates.items() if share < 1
+                share: bet_count * rate for share, rate in self.hit_rate_by_share.items() if share < 1
             },
         )
 
@@ -114,25 +114,28 @@ def levels_to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:
 
 
 def check_levels(
-    levels: Sequence[Progressive], spots: Mapping[str, tuple[BetLimits, Sequence[Odds]]], file: str
+    levels: Sequence[Progressive],
+    limits_and_odds_by_spot: Mapping[str, tuple[BetLimits, Sequence[Odds]]],
+    file: str,
 ) -> None:
     """Check that the limits and pays of side bets fit the progressive levels for which the bets play.
 
-    ``spots`` has the limits and the odds of each spot. Raises :class:`DefinitionError`, which names the wrong key.
+    ``limits_and_odds_by_spot`` has the limits and the odds of each spot. Raises :class:`DefinitionError`, which names
+    the wrong key.
     """
     level_by_spot = {level.spot: level for level in levels}
     for n, level in enumerate(levels):
         key = f"progressive.{n}"
         if level.id in {other.id for other in levels[:n]}:
             raise DefinitionError(file, f"{key}.id", f"{level.id!r} is listed twice")
-        if level.spot not in spots or level_by_spot[level.spot] is not level:
+        if level.spot not in limits_and_odds_by_spot or level_by_spot[level.spot] is not level:
             reason = (
                 "another level has it"
-                if level.spot in spots
-                else f"there is no such spot; {format_known_names(level.spot, spots)}"
+                if level.spot in limits_and_odds_by_spot
+                else f"there is no such spot; {format_known_names(level.spot, limits_and_odds_by_spot)}"
             )
             raise DefinitionError(file, f"{key}.spot", f"{level.spot!r}: {reason}")
-        limits, pays = spots[level.spot]
+        limits, pays = limits_and_odds_by_spot[level.spot]
         if limits.bet_min != limits.bet_max:
             raise DefinitionError(
                 file,
@@ -154,7 +157,7 @@ def check_levels(
             raise DefinitionError(
                 file, f"{key}.increment", f"is {level.increment}; expected a part of the bet, below 1"
             )
-    for spot, (_, pays) in spots.items():
+    for spot, (_, pays) in limits_and_odds_by_spot.items():
         if spot not in level_by_spot and any(odds.level_share for odds in pays):
             raise DefinitionError(
                 file, f"spot {spot}", "a row pays a share of a level, but no level has this spot"

@@ -65,19 +65,19 @@ def parse_toml(text: str) -> dict[str, Any]:
         if _LONG_DOTTED_KEY_PATTERN.search(text):
             raise RecursionError
         data = tomllib.loads(text)
-        trouble = _find_size_error(data)
+        reason = _find_size_error(data)
     except tomllib.TOMLDecodeError:
         raise
     except RecursionError:
-        trouble = _NESTING_REASON
+        reason = _NESTING_REASON
     except ValueError:  # an integer with more digits than the interpreter accepts
         line = next(
             (n for n, line_text in enumerate(text.splitlines(), 1) if _LONG_NUMBER_PATTERN.search(line_text)),
             0,
         )
-        trouble = f"line {line}: {_LONG_NUMBER_REASON}"
-    if trouble:
-        raise tomllib.TOMLDecodeError(trouble)
+        reason = f"line {line}: {_LONG_NUMBER_REASON}"
+    if reason:
+        raise tomllib.TOMLDecodeError(reason)
     return data
 
 
@@ -185,7 +185,7 @@ def locate_definition(id_or_path: str | Path, library_folder: Path) -> Path:
     )
 
 
-def read(id_or_path: str | Path, library_folder: Path) -> SourceFile:
+def read_source_file(id_or_path: str | Path, library_folder: Path) -> SourceFile:
     """Return a definition file by id or path, read once. Raises :class:`DefinitionError`."""
     path = locate_definition(id_or_path, library_folder)
     try:

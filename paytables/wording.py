@@ -29,15 +29,15 @@ _PLAIN_NAME_BY_TYPE_TEXT: Final = {
 _CLASS_ALTERNATIVE_PATTERN: Final = re.compile(r"(?<=a table) or instance of \w+")
 
 
-def format_percent(share: Fraction, digits: int = 2) -> str:
-    """Return a share in percent with ``digits`` (at least 1) decimals, rounded down: 0.873778 is ``87.37``.
+def format_percent(share: Fraction, decimal_count: int = 2) -> str:
+    """Return a share in percent with ``decimal_count`` (at least 1) decimals, rounded down: 0.873778 is ``87.37``.
 
     Screens, commands, sheets and messages all use this rule. It uses integer arithmetic only.
     """
-    scale = 10**digits
+    scale = 10**decimal_count
     units = share * 100 * scale // 1
-    integer, part = divmod(abs(units), scale)
-    return f"{'-' if units < 0 else ''}{integer}.{part:0{digits}d}"
+    integer, decimals = divmod(abs(units), scale)
+    return f"{'-' if units < 0 else ''}{integer}.{decimals:0{decimal_count}d}"
 
 
 def format_count(count: int, singular: str, plural: str = "") -> str:

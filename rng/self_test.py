@@ -27,7 +27,7 @@ from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, Mechanism, Mechani
 from rng.mechanisms import MECHANISMS
 
 #: block_cipher_df of the bytes 0 to 99, from an independent block-by-block computation.
-_DF_ANSWER: Final = bytes.fromhex(
+_DERIVATION_FUNCTION_ANSWER: Final = bytes.fromhex(
     "1647e68c0842ec4b98c8873a25008617b4f56aeaf8d99c6fac618e7ae1c18b9bd8843996b0cf331ac47e4ed228a35416"
 )
 
@@ -59,7 +59,7 @@ def _test_aes() -> None:
 
 def _test_derivation_function() -> None:
     """Check the derivation function with a known answer."""
-    _check_answer("Block_Cipher_df", block_cipher_df(bytes(range(100))), _DF_ANSWER)
+    _check_answer("Block_Cipher_df", block_cipher_df(bytes(range(100))), _DERIVATION_FUNCTION_ANSWER)
 
 
 def _generate_answer(mechanism: type[Mechanism], case: KnownAnswer) -> bytes:

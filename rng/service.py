@@ -178,11 +178,13 @@ class RandomService:
         """
         policy = policy or ReseedPolicy()
         try:
-            start_up_test = cls._run_start_up_self_test()
-            reserved_output, known_values = (
+            passed_tests = cls._run_start_up_self_test()
+            reserved_output, known_fingerprints = (
                 unpack_carry_over(carry_over) if carry_over is not None else (b"", ())
             )
-            gatherer = SeedGatherer(list_available_sources() if sources is None else sources, known_values)
+            gatherer = SeedGatherer(
+                list_available_sources() if sources is None else sources, known_fingerprints
+            )
             service = cls(gatherer, policy, clock, on_event, fresh_input)
             service._seed(personalization, reserved_output)
         except Exception as error:
@@ -193,7 +195,7 @@ class RandomService:
             {
                 "mechanism": policy.mechanism.value,
                 "sources": gatherer.source_names,
-                "self_tests": len(start_up_test),
+                "self_tests": len(passed_tests),
                 "instance": personalization.instance,
                 "boot_counter": personalization.boot_counter,
                 "carry_over": carry_over is not None,

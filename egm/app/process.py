@@ -249,7 +249,9 @@ class MachineProcess:
         second_medium = memory_table.second_copy or self._state_folder.root / SECOND_FOLDER
         for fault in find_shared_folders(self._cabinet_file, self._state_folder.root):
             raise OperatorError(str(fault))
-        require_private_files(second_medium / KEY_FILE_NAME, second_medium / self._state_folder.staff.name)
+        require_private_files(
+            second_medium / KEY_FILE_NAME, second_medium / self._state_folder.roster_file.name
+        )
         archive_by_medium = {
             self._state_folder.root: memory_table.archive,
             second_medium: memory_table.second_archive,
@@ -283,7 +285,7 @@ class MachineProcess:
 
         Raises :class:`JournalDamaged` if any file of an earlier journal exists.
         """
-        file_names = self._state_folder.list_journal_files()
+        file_names = self._state_folder.list_files_that_imply_journal()
         if file_names:
             raise JournalDamaged(
                 str(self._state_folder.root),
@@ -427,7 +429,10 @@ class MachineProcess:
         machine.install(self._shared_tables)
         machine.install(self._running_positions)
         machine.install(
-            Roster(self._state_folder.staff, second_copy_path=second_medium / self._state_folder.staff.name)
+            Roster(
+                self._state_folder.roster_file,
+                second_copy_path=second_medium / self._state_folder.roster_file.name,
+            )
         )
         machine.install(
             combine_pools(

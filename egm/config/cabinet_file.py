@@ -400,13 +400,13 @@ class CabinetFile(_CabinetTable):
             for name, device in self.devices.items()
             if PROTOCOLS[device.protocol].is_bus
         }
-        user_by_port: dict[str, tuple[str, int | None]] = {}
+        first_use_by_port: dict[str, tuple[str, int | None]] = {}
         for key, port in self.ports_by_key.items():
             if port in SIMULATED_PORT_NAMES:
                 continue
             table_name, _, name = key.removesuffix(".port").partition(".")
             bus_position = position_by_bus_device.get(name) if table_name == "devices" else None
-            first_key, first_bus_position = user_by_port.setdefault(
+            first_key, first_bus_position = first_use_by_port.setdefault(
                 port if "://" in port else os.path.realpath(port), (key, bus_position)
             )
             if first_key != key and (bus_position is None or bus_position != first_bus_position):
@@ -484,44 +484,44 @@ def _format_position_suffix(position: int) -> str:
 class StateFolder:
     """The layout of a machine's state folder: the path of each file in it.
 
-    The subfolder ``run`` has files that are only valid while the machine runs.
+    The subfolder ``run_folder`` has files that are only valid while the machine runs.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.run = root / "run"
+        self.run_folder = root / "run"
         self.screen_socket = self.get_screen_socket_path(1)
         self.screen_token = self.get_screen_token_path(1)
-        self.bench_socket = self.run / "bench.sock"
-        self.bench_token = self.run / "bench.token"
-        self.gat_port = self.run / "gat"
-        self.start_up_file = self.run / "starting.json"
+        self.bench_socket = self.run_folder / "bench.sock"
+        self.bench_token = self.run_folder / "bench.token"
+        self.gat_port = self.run_folder / "gat"
+        self.start_up_file = self.run_folder / "starting.json"
         self.carry_over_file = root / "carry-over"
         self.metrics_token = root / "metrics.token"
-        self.staff = root / "people.json"
+        self.roster_file = root / "people.json"
 
     def get_screen_socket_path(self, position: int) -> Path:
         """Return the path of the socket to which the screens of a player position connect."""
-        return self.run / f"screen{_format_position_suffix(position)}.sock"
+        return self.run_folder / f"screen{_format_position_suffix(position)}.sock"
 
     def get_screen_token_path(self, position: int) -> Path:
         """Return the path of the token file that authenticates the screens of a player position."""
-        return self.run / f"screen{_format_position_suffix(position)}.token"
+        return self.run_folder / f"screen{_format_position_suffix(position)}.token"
 
     def get_screen_address_path(self, position: int | None) -> Path:
-        """Return the path of the file with the network address of a browser screen.
+        """Return the path of the file with the network address of a player position's browser screen.
 
-        It is the screen of this player position; without a position, the top screen.
+        Without a position, the address is that of the top screen's page.
         """
-        return self.run / (
+        return self.run_folder / (
             "top.url" if position is None else f"screen{_format_position_suffix(position)}.url"
         )
 
-    def list_journal_files(self) -> list[str]:
-        """Return the names of the files in the state folder that exist only once the machine has a journal."""
+    def list_files_that_imply_journal(self) -> list[str]:
+        """Return the names of the files in the state folder that can exist only if the machine had a journal."""
         patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")
         names = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
-        return [*names, *([self.staff.name] if self._is_roster_sealed() else ())]
+        return [*names, *([self.roster_file.name] if self._is_roster_sealed() else ())]
 
     def _is_roster_sealed(self) -> bool:
         """Return whether the staff roster in the folder has a seal (an HMAC with the machine key).
@@ -529,22 +529,22 @@ class StateFolder:
         It has none before the machine's first start, which creates the key.
         """
         try:
-            return bool(json.loads(self.staff.read_text(encoding="utf-8"))["seal"])
+            return bool(json.loads(self.roster_file.read_text(encoding="utf-8"))["seal"])
         except (OSError, ValueError, KeyError, RecursionError, TypeError):
             return False
 
     def create_private_folders(self) -> None:
-        """Create the state folder and its subfolder ``run``, accessible to their owner only.
+        """Create the state folder and its subfolder ``run_folder``, accessible to their owner only.
 
         Raises OperatorError, naming folder and reason, if that fails, if an existing folder is accessible to
         others and not clearly this machine's, or if others may read a key or roster in it.
         """
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            make_folder_private(self.root, MACHINE_LOCK_FILE_NAME, KEY_FILE_NAME, self.staff.name)
-            self.run.mkdir(mode=0o700, exist_ok=True)
-            make_folder_private(self.run, self.run.name)
-            probe_file = self.run / ".probe"
+            make_folder_private(self.root, MACHINE_LOCK_FILE_NAME, KEY_FILE_NAME, self.roster_file.name)
+            self.run_folder.mkdir(mode=0o700, exist_ok=True)
+            make_folder_private(self.run_folder, self.run_folder.name)
+            probe_file = self.run_folder / ".probe"
             probe_file.unlink(missing_ok=True)
             write_private_file(probe_file, b"")
             probe_file.unlink()
@@ -552,18 +552,18 @@ class StateFolder:
             raise OperatorError(f"state folder {self.root}: {error.filename} is not a folder") from None
         except OSError as error:
             raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None
-        require_private_files(self.root / KEY_FILE_NAME, self.staff, self.metrics_token)
+        require_private_files(self.root / KEY_FILE_NAME, self.roster_file, self.metrics_token)
 
     def get_sas_port_path(self, line_name: str) -> Path:
         """Return the path at which a host on this computer can open the machine's SAS line ``line_name``."""
-        return self.run / "sas" / line_name
+        return self.run_folder / "sas" / line_name
 
     def remove_line_links(self) -> None:
         """Remove from the state folder the links to the pseudo-terminals for hosts and verifiers.
 
         After a crash of the machine they may lead to terminals of other processes.
         """
-        for link in (self.gat_port, *self.get_sas_port_path("x").parent.glob("*")):
+        for link in (self.gat_port, *(self.run_folder / "sas").glob("*")):
             if link.is_symlink():
                 link.unlink(missing_ok=True)
 
@@ -573,4 +573,4 @@ class StateFolder:
         A simulated device has a port of the simulation in the state folder; any other device has the port in
         the cabinet file.
         """
-        return self.run / "dev" / device_name if device.port == "bench" else Path(device.port)
+        return self.run_folder / "dev" / device_name if device.port == "bench" else Path(device.port)

@@ -35,7 +35,7 @@ class DocumentedFieldsMixin:
         return schema
 
 
-def get_key(name: str, field: FieldInfo) -> str:
+def get_file_key(name: str, field: FieldInfo) -> str:
     """Return the key of a field in a file: its alias, or the field's name if it has none."""
     return field.alias or name
 
@@ -44,7 +44,7 @@ def read_key_meanings(model: type[BaseModel]) -> dict[str, str]:
     """Return the string below each field in the source of a model, by the field's key in the file."""
     meaning_by_field = read_field_meanings(model)
     return {
-        get_key(name, field): meaning_by_field[name]
+        get_file_key(name, field): meaning_by_field[name]
         for name, field in model.model_fields.items()
         if name in meaning_by_field
     }

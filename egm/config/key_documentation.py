@@ -22,7 +22,7 @@ class KeyDocumentation:
     """The default value as TOML; None for a required key."""
     meaning: str
     example: str = ""
-    must_be_given_by_operator: bool = False
+    is_known_only_to_operator: bool = False
     """Whether only the machine's operator can give the value, such as a serial number, so that an example is wrong."""
 
 
@@ -38,14 +38,14 @@ def build_key_documentation(
     meaning = " ".join(str(schema_part.get("description", "")).split())
     examples = schema_part.get("examples") or [None]
     example = "" if examples[0] is None else format_toml(examples[0])
-    must_be_given_by_operator = schema_part.get(KNOWN_ONLY_TO_OPERATOR_SCHEMA_KEY, False)
+    is_known_only_to_operator = schema_part.get(KNOWN_ONLY_TO_OPERATOR_SCHEMA_KEY, False)
     return KeyDocumentation(
         f"{prefix}{name}",
         describe_kind(file_schema, schema_part),
         default,
         meaning,
         example,
-        must_be_given_by_operator=must_be_given_by_operator,
+        is_known_only_to_operator=is_known_only_to_operator,
     )
 
 

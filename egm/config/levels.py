@@ -85,8 +85,8 @@ class ProgressiveLevelTable(_StrictTable):
     broadcast (`1.4`). Bets that play for the level are offered at these stakes only."""
 
     @model_validator(mode="after")
-    def _check_kind(self) -> "ProgressiveLevelTable":
-        """Return the table; raise an error if it has keys that do not belong to this kind of progressive level."""
+    def _check_scope(self) -> "ProgressiveLevelTable":
+        """Return the table; raise an error if it has keys that do not belong to a level of this scope."""
         if self.scope is LevelScope.STAND_ALONE:
             if self.level_id_by_stake:
                 raise ValueError(

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from egm.config.documented_fields import get_key, read_key_meanings
+from egm.config.documented_fields import get_file_key, read_key_meanings
 from egm.errors import OperatorError
 from paytables.definition import check_readable
 from paytables.source import describe_toml_error, parse_toml, read_contents
@@ -273,7 +273,7 @@ def _read_meaning_by_key(model: type[BaseModel], table_path: Sequence[str | int]
         annotation = _strip_annotation(annotation)
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
             annotation_by_key = {
-                get_key(name, field): field.annotation for name, field in annotation.model_fields.items()
+                get_file_key(name, field): field.annotation for name, field in annotation.model_fields.items()
             }
             annotation = annotation_by_key.get(str(part))
         else:  # a list of tables, or tables by name
@@ -288,7 +288,9 @@ def _read_meaning_by_key(model: type[BaseModel], table_path: Sequence[str | int]
         key: " ".join(
             (meaning_by_key.get(key) or field.description or _describe_table(field.annotation)).split()
         )
-        for key, field in ((get_key(name, field), field) for name, field in annotation.model_fields.items())
+        for key, field in (
+            (get_file_key(name, field), field) for name, field in annotation.model_fields.items()
+        )
     }
 
 

@@ -69,7 +69,7 @@ def find_unchanged_example_values(cabinet_file_data: Mapping[str, object]) -> It
         if not isinstance(table, Mapping):
             continue
         for key in table_documentation.keys:
-            if key.must_be_given_by_operator and format_toml(table.get(key.name)) == key.example:
+            if key.is_known_only_to_operator and format_toml(table.get(key.name)) == key.example:
                 mistake_text = "still has the example value of a new file: enter your own"
                 yield ConfigMistake(
                     f"{table_name}.{key.name}", mistake_text, consequence=Consequence.WARNING_ONLY

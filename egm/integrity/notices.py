@@ -24,15 +24,17 @@ def iter_notices(machine: PositionMachine) -> Iterator[Notice]:
         )
     if machine.memory.get(IntegrityKey.SERVICE_CALL) is not None:
         yield Notice(code="service_called", is_lasting=True)
-    outage = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
-    if outage is not None:
-        yield Notice(code=f"out_of_service.{outage['cause']}", severity="alarm", is_lasting=True)
-    for code, entry in faults.items():
+    out_of_service_record = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
+    if out_of_service_record is not None:
+        yield Notice(
+            code=f"out_of_service.{out_of_service_record['cause']}", severity="alarm", is_lasting=True
+        )
+    for code, fault in faults.items():
         if get_fault_definition(code).puts_out_of_service:
             yield Notice(
                 code=f"out_of_service.{code}",
                 severity="alarm",
-                values={"detail": entry["detail"]},
+                values={"detail": fault["detail"]},
                 is_lasting=True,
             )
     for source in list_disabling_sources(machine):

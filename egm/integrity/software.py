@@ -2,8 +2,8 @@
 
 Requirements A-12 to A-16.
 
-It raises two faults. ``software_differs`` names the files that are not as signed; it ends when they are.
-``software_check`` is raised together with it and stays until a technician clears it. So the machine plays again
+A verification that finds differences raises two faults. ``software_differs`` names the files that are not as
+signed; it ends when all files are. ``software_check`` stays until a technician clears it. So the machine plays again
 only when the files are right and an authorised person has confirmed that. The installed software is stored in
 the journal under :attr:`IntegrityKey.INSTALLED_SOFTWARE`; any difference at a start is recorded component by component.
 If the cabinet file names a different public key than before, or none any more, a technician is needed as well.
@@ -69,7 +69,7 @@ class SoftwareVerifier:
             list_own_definition_files(self._cabinet_file),
             files_read,
         )
-        if findings.is_all_as_signed:
+        if findings.matches_manifest:
             self._record_installed_changes(installed_software, findings)
         self._record_findings(findings, "start")
 
@@ -98,7 +98,7 @@ class SoftwareVerifier:
         """
         active_fault = self._machine.active_faults.get(SOFTWARE_DIFFERS_FAULT)
         detail = _format_file_names(findings.differing_file_names)
-        if findings.is_all_as_signed:
+        if findings.matches_manifest:
             self._machine.post(
                 SOFTWARE_VERIFIED, SoftwareVerified(version=findings.version, occasion=occasion)
             )
@@ -108,7 +108,7 @@ class SoftwareVerifier:
             )
         if active_fault is not None and active_fault["detail"] != detail:
             self._submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=SOFTWARE_DIFFERS_FAULT)))
-        if not findings.is_all_as_signed:
+        if not findings.matches_manifest:
             self._raise_fault(SOFTWARE_CHECK_FAULT, detail)
             self._raise_fault(SOFTWARE_DIFFERS_FAULT, detail)
 

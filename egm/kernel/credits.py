@@ -67,35 +67,35 @@ def build_credit_transfers(
     return tuple(transfers)
 
 
-def divide_stakes_by_account(
-    stakes_by_account: Iterable[tuple[str, int]], amounts_cents: Iterable[int], position: Position
+def divide_stakes_among_amounts(
+    stakes: Iterable[tuple[str, int]], amounts_cents: Iterable[int], position: Position
 ) -> tuple[tuple[tuple[str, int], ...], ...]:
     """Divide the credit staked in a round among the given amounts.
 
-    Return for each amount the (account, minor units) pairs that make it up. The amounts are filled one after
-    the other, each with the kinds of credit in the order in which a wager takes them. ``amounts_cents`` must be
-    in this order: the amount that is lost or won, the amount that stays on the table, the refund. Promotional
-    credit that stays or is refunded keeps its kind. Raises :class:`InvariantError` if the amounts do not add up
-    to the stake.
+    ``stakes`` has (account, minor units) pairs. Return for each amount the pairs that make it up. The amounts are
+    filled one after the other, each with the kinds of credit in the order in which a wager takes them.
+    ``amounts_cents`` must be in this order: the amount that is lost or won, the amount that stays on the table, the
+    refund. Promotional credit that stays or is refunded keeps its kind. Raises :class:`InvariantError` if the amounts
+    do not add up to the stake.
     """
-    unassigned_cents = {position.name_credit_account(kind): 0 for kind in CreditKind}
-    for account, cents in stakes_by_account:
-        unassigned_cents[account] = unassigned_cents.get(account, 0) + cents
+    unassigned_cents_by_account = {position.name_credit_account(kind): 0 for kind in CreditKind}
+    for account, cents in stakes:
+        unassigned_cents_by_account[account] = unassigned_cents_by_account.get(account, 0) + cents
     stakes_by_amount = []
     for amount_cents in amounts_cents:
-        stakes, remaining_cents = [], amount_cents
-        for account, account_cents in list(unassigned_cents.items()):
+        stakes_of_amount, remaining_cents = [], amount_cents
+        for account, account_cents in list(unassigned_cents_by_account.items()):
             cents = min(account_cents, max(remaining_cents, 0))
-            unassigned_cents[account] -= cents
+            unassigned_cents_by_account[account] -= cents
             remaining_cents -= cents
-            stakes += [(account, cents)] if cents else []
+            stakes_of_amount += [(account, cents)] if cents else []
         if remaining_cents:
             raise InvariantError(
                 f"{amount_cents} cents cannot be taken from the stakes: {remaining_cents} cents are missing"
             )
-        stakes_by_amount.append(tuple(stakes))
-    if any(unassigned_cents.values()):
+        stakes_by_amount.append(tuple(stakes_of_amount))
+    if any(unassigned_cents_by_account.values()):
         raise InvariantError(
-            f"{sum(unassigned_cents.values())} cents of the stakes are assigned to no amount"
+            f"{sum(unassigned_cents_by_account.values())} cents of the stakes are assigned to no amount"
         )
     return tuple(stakes_by_amount)

@@ -47,7 +47,7 @@ class PermittedTransfer:
 
 @dataclass(frozen=True, kw_only=True)
 class EntryDeclaration(Generic[RecordT]):
-    """Declaration of one kind of journal entry, or of one form of it.
+    """Declaration of one kind of journal entry, or of one form of a kind that has several.
 
     ``record`` is the class of the entry's record: NoneType if it has none, or a ``Mapping`` type if a device or
     a game decides its members. ``closed_reservations`` are the reservations that the entry may settle or void,
@@ -76,7 +76,7 @@ class EntryDeclaration(Generic[RecordT]):
     optional_keys: tuple[StorageKey, ...] = ()
     """The storage keys that some entries of this kind set or remove."""
     marks: tuple[PeriodMark, ...] = ()
-    """The periods of occurrence meters that begin again with every entry of this kind, such as that since power-up."""
+    """The periods of occurrence meters that every entry of this kind starts anew, such as the period since power-up."""
     dimension_names: frozenset[str] = frozenset()
     """The names of the dimensions of the entry's amounts and counts, other than the position."""
     subject_field: str = ""
@@ -106,7 +106,7 @@ class EntryDeclaration(Generic[RecordT]):
         )
 
     @property
-    def settled_kinds(self) -> tuple[str, ...]:
+    def closed_reservation_kinds(self) -> tuple[str, ...]:
         """Return the kinds of the reservations that a journal entry of this kind may settle or void."""
         return tuple(
             reservation if isinstance(reservation, str) else reservation.kind
@@ -181,17 +181,19 @@ class EntryDeclaration(Generic[RecordT]):
     def _check_counts(self, counts: Mapping[str, int]) -> None:
         """Raise :class:`EntryError` if a transaction's counts differ from the declaration.
 
-        It may not advance an undeclared occurrence meter, or a declared one by a different number, and may not
-        omit a meter whose number is declared.
+        It may not advance an undeclared occurrence meter, or a declared one by a different increment, and may not
+        omit a meter whose increment is declared.
         """
-        for name, number in counts.items():
-            declared_numbers = [
-                increment for pattern, increment in self._count_patterns if pattern.match(name)
+        for name, increment in counts.items():
+            declared_increments = [
+                declared_increment
+                for pattern, declared_increment in self._count_patterns
+                if pattern.match(name)
             ]
-            if not declared_numbers or (declared_numbers[0] is not None and declared_numbers[0] != number):
-                raise self._build_error(f"counts.{name}: the entry's declaration does not allow {number}")
-        for (pattern, declared_number), name in zip(self._count_patterns, self.counts, strict=True):
-            if declared_number is not None and not any(map(pattern.match, counts)):
+            if not declared_increments or declared_increments[0] not in {None, increment}:
+                raise self._build_error(f"counts.{name}: the entry's declaration does not allow {increment}")
+        for (pattern, declared_increment), name in zip(self._count_patterns, self.counts, strict=True):
+            if declared_increment is not None and not any(map(pattern.match, counts)):
                 raise self._build_error(f"counts.{name} is missing")
 
     def format_subject(self, entry: StoredEntry) -> str:
@@ -215,8 +217,8 @@ class EntryDeclaration(Generic[RecordT]):
         )
 
     @cached_property
-    def key_switch_names(self) -> tuple[str, ...]:
-        """Return the names of the record's fields that name a key switch."""
+    def key_switch_fields(self) -> tuple[str, ...]:
+        """Return the stored keys of the record's fields that name a key switch."""
         record_fields = fields(self.record) if is_dataclass(self.record) else ()
         return tuple(
             get_stored_key(record_field)
@@ -288,7 +290,7 @@ class EntryDeclarations:
             for declaration in self._declarations_by_kind.get(searched_declaration.kind, ())
         )
 
-    def find_subject(self, entry: StoredEntry) -> str:
+    def format_kind_and_subject(self, entry: StoredEntry) -> str:
         """Return an entry's kind and what it is about, as ``kind:subject`` (``door.opened:main``).
 
         If the kind has no subject, return the kind alone.
@@ -309,9 +311,9 @@ class EntryDeclarations:
         if person := record.get("person"):
             return (str(person),)
         key_switches = (
-            record.get(name)
+            record.get(stored_key)
             for declaration in self.list_declarations(entry.kind)
-            for name in declaration.key_switch_names
+            for stored_key in declaration.key_switch_fields
         )
         return tuple(str(key_switch) for key_switch in key_switches if key_switch)[:1]
 
@@ -331,7 +333,7 @@ class EntryDeclarations:
             None if declaration is None else declaration.find_significance(declaration.format_subject(entry))
         )
 
-    def iter_significant(self) -> Iterator[tuple[str, Significance]]:
+    def iter_significant_kinds(self) -> Iterator[tuple[str, Significance]]:
         """Yield (kind of entry, its significance) for each kind of significant event.
 
         If the significance depends on the subject, yield ``kind:pattern`` for each pattern of the subject

@@ -51,7 +51,7 @@ class Feature:
     position_service_factories: tuple[ServiceFactory, ...] = ()
     """Factories of background services, called once per player position."""
     contributions: tuple[object, ...] = ()
-    """What the feature adds to others: forms, pages and entries of the service menu, staff registers, and so on."""
+    """What the feature adds to others: forms, pages and items of the service menu, staff registers, and so on."""
     list_notices: Callable[[PositionMachine], Iterable[Notice]] = _return_nothing
     """A function that returns the feature's notices to show now to the person at the machine."""
     list_metrics: Callable[[PositionMachine], Iterable[Metric]] = _return_nothing
@@ -106,7 +106,7 @@ class Features:
         return texts
 
     def create_services(self, context: MachineContext) -> tuple[BackgroundService, ...]:
-        """Create the background services that the cabinet file requires: the machine's, and those of position 1.
+        """Create the background services that the cabinet file requires, for the machine and for position 1.
 
         For each further position, only :meth:`create_position_services` is called.
         """

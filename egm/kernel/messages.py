@@ -544,7 +544,7 @@ class GameOutcome(_Message):
 
 
 class DecisionRequest(_Message):
-    """The message that an open game waits for a decision of a player.
+    """The message that says which decision of a player an open game is waiting for.
 
     The reply is an :class:`Intent` ``choose``.
     """

@@ -19,7 +19,7 @@ MachineT = TypeVar("MachineT")
 GuardT = TypeVar("GuardT", bound=Callable[..., bool])
 #: A function that returns whether a rule's condition holds; it changes nothing.
 #:
-#: Its code is reported as the reason if the event is refused because of it.
+#: If the guard does not hold, and the event is therefore refused, the guard's code is reported as the reason.
 Guard = Callable[[MachineT, Event], bool]
 #: A function that performs one step of a rule.
 #:

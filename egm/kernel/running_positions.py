@@ -39,8 +39,8 @@ class RunningPositions:
     """All running player positions of the machine, by position number."""
 
     position_by_number: dict[int, RunningPosition] = field(default_factory=dict)
-    _shared_snapshots: dict[int, Snapshot] | None = None
-    """The snapshots built so far during :meth:`share_snapshots`, by position; None outside of it."""
+    _shared_snapshot_by_number: dict[int, Snapshot] | None = None
+    """The snapshots built so far during :meth:`share_snapshots`, by position number; None at other times."""
 
     @contextmanager
     def share_snapshots(self) -> Iterator[None]:
@@ -49,11 +49,11 @@ class RunningPositions:
         The screen, the tower lights and the background services process a change one after the other, and all read
         the same snapshots.
         """
-        self._shared_snapshots = {}
+        self._shared_snapshot_by_number = {}
         try:
             yield
         finally:
-            self._shared_snapshots = None
+            self._shared_snapshot_by_number = None
 
     def read_snapshot(self, position_number: int) -> Snapshot:
         """Return the current snapshot of position ``position_number``.
@@ -62,11 +62,11 @@ class RunningPositions:
         otherwise a new one is built for each call.
         """
         position = self.position_by_number[position_number]
-        if self._shared_snapshots is None:
+        if self._shared_snapshot_by_number is None:
             return position.build_snapshot()
-        snapshot = self._shared_snapshots.get(position_number)
+        snapshot = self._shared_snapshot_by_number.get(position_number)
         if snapshot is None or snapshot.journal_sequence != position.engine.machine.journal.sequence:
-            snapshot = self._shared_snapshots[position_number] = position.build_snapshot()
+            snapshot = self._shared_snapshot_by_number[position_number] = position.build_snapshot()
         return snapshot
 
     def iter_positions_served(self, number: int) -> Iterator[RunningPosition]:

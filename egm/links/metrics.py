@@ -112,7 +112,7 @@ def iter_known_occurrence_meters(declarations: EntryDeclarations) -> Iterator[st
     These meters are exported as 0 before anything has happened. Prometheus sees no increase if a series first appears
     as 1, so an alert on the first occurrence would never fire.
     """
-    for subject, _ in declarations.iter_significant():
+    for subject, _ in declarations.iter_significant_kinds():
         kind, _, subject_detail = subject.partition(":")
         if kind == FAULT_RAISED.kind and subject_detail.endswith(".*"):
             yield from (f"fault.{subject_detail[:-1]}{code}" for code in FaultCode)

@@ -71,7 +71,7 @@ class MetricsService:
         exporter = await self._open_metrics_port()
         loop = asyncio.get_running_loop()
         with contextlib.closing(exporter):
-            replace_transient_file(self._context.state_folder.run / "metrics.port", str(exporter.port))
+            replace_transient_file(self._context.state_folder.run_folder / "metrics.port", str(exporter.port))
             while True:
                 wake_at = loop.time() + _LAG_CHECK_INTERVAL_SECONDS
                 await asyncio.sleep(_LAG_CHECK_INTERVAL_SECONDS)

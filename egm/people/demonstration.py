@@ -23,7 +23,7 @@ def require_no_demonstration(cabinet: CabinetFile, folder: StateFolder) -> None:
         return
     is_marked = (folder.root / DEMONSTRATION_FILE_NAME).exists()
     if is_marked or any(
-        change.changed_by == DEMONSTRATION_ENROLLER for change in Roster.load(folder.staff).changes
+        change.changed_by == DEMONSTRATION_ENROLLER for change in Roster.load(folder.roster_file).changes
     ):
         raise OperatorError(
             f"state folder {folder.root}: its staff is a demonstration's, whose PINs were printed, but "

@@ -4,7 +4,7 @@ A returned stake (a push, a bet taken down) is not a win. It returns to the kind
 staked, as a separate entry before the game's end, even if the win is paid by hand.
 """
 
-from egm.kernel.credits import CreditKind, divide_stakes_by_account
+from egm.kernel.credits import CreditKind, divide_stakes_among_amounts
 from egm.kernel.events import Event
 from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import HandpayKind
@@ -181,7 +181,7 @@ def _return_stakes_and_list_standing(
     decided_cents = (
         sum(cents for _, cents in all_stakes) - game_record.push_cents - game_record.standing_bets_cents
     )
-    _, standing_stakes, pushed_stakes = divide_stakes_by_account(
+    _, standing_stakes, pushed_stakes = divide_stakes_among_amounts(
         all_stakes, (decided_cents, game_record.standing_bets_cents, game_record.push_cents), machine.position
     )
     if pushed_stakes and not _has_returned_stakes(machine, game_record):

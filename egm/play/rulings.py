@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from egm.kernel.credits import CreditKind, divide_stakes_by_account
+from egm.kernel.credits import CreditKind, divide_stakes_among_amounts
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import PositionMachine
@@ -193,7 +193,7 @@ def _build_refund_and_settling_transfers(
     )
     staked_cents = sum(cents for _, cents in stakes)
     amounts_cents = (settled_stakes_cents - push_cents, push_cents, staked_cents - settled_stakes_cents)
-    _, pushed_stakes, undecided_stakes = divide_stakes_by_account(stakes, amounts_cents, machine.position)
+    _, pushed_stakes, undecided_stakes = divide_stakes_among_amounts(stakes, amounts_cents, machine.position)
     win_cents = sum(settlement.credits for settlement in settled_bets) * unit_cents - push_cents
     credit_account = machine.name_credit_account(CreditKind.CASHABLE)
     return (

@@ -9,7 +9,7 @@ pause of play, all bets are returned. Nothing is drawn here, and no bet is lost 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from egm.kernel.credits import divide_stakes_by_account
+from egm.kernel.credits import divide_stakes_among_amounts
 from egm.kernel.events import Event, EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import PositionMachine
@@ -269,7 +269,7 @@ def _post_returned_bets(
     when the bet was made.
     """
     remaining_cents = table.standing_bets_cents - returned_cents - commission_cents
-    _, standing_stakes, returned_stakes = divide_stakes_by_account(
+    _, standing_stakes, returned_stakes = divide_stakes_among_amounts(
         table.standing_stakes, (commission_cents, remaining_cents, returned_cents), machine.position
     )
     stored_table_state = extract_stored_state(machine, table.game_reference.digest, remaining_table_state)

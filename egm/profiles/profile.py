@@ -35,7 +35,7 @@ from meters.table import METER_BY_NAME, MeterUnit
 from paytables.definition import Identifier
 from paytables.errors import DefinitionError
 from paytables.odds import DEFAULT_ODDS_LIMITS, OddsLimits
-from paytables.source import SourceFile, describe_toml_error, parse_toml, read
+from paytables.source import SourceFile, describe_toml_error, parse_toml, read_source_file
 from rng import ReseedPolicy, RngError
 
 #: The folder of the profiles that ship with the machine.
@@ -618,7 +618,7 @@ def load_profile(id_or_path: str | Path) -> Profile:
     Raises OperatorError if it is missing or invalid; the text has every mistake with file, line, key and reason.
     """
     try:
-        source = read(id_or_path, _PROFILES_FOLDER)
+        source = read_source_file(id_or_path, _PROFILES_FOLDER)
     except DefinitionError as error:
         raise OperatorError(f"jurisdiction profile {error}") from None
     file = source.path.name

@@ -14,10 +14,10 @@ def build_schema() -> dict[str, object]:
     Rules between keys (one limit below a second one, a text for each language) are only checked by
     :func:`egm.profiles.load_profile`.
     """
-    data = Profile.model_json_schema()
-    data["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    data["title"] = "A jurisdiction profile of the Open EGM"
-    return data
+    schema = Profile.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "A jurisdiction profile of the Open EGM"
+    return schema
 
 
 def iter_keys() -> Iterator[KeyDocumentation]:

@@ -221,7 +221,7 @@ def _format_event_and_subject(entry: StoredEntry, declarations: EntryDeclaration
     """Return the event of a sheet's line as ``kind`` or ``kind:subject``; for a test the subject is the device."""
     record = read_details(entry)
     device = record.get("device")
-    event_and_subject = declarations.find_subject(entry)
+    event_and_subject = declarations.format_kind_and_subject(entry)
     return f"{event_and_subject}:{device}" if isinstance(device, str) else event_and_subject
 
 

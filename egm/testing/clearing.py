@@ -59,14 +59,14 @@ def build_clearance(inspection: ClaimInspection, **decisions: ClaimDecision) -> 
 
     ``decisions`` has a decision by claim id, with ``_`` for each colon in the id.
     """
-    decision_by_proposal = {name.replace("_", ":"): decision for name, decision in decisions.items()}
-    decision_by_claim = {
-        proposal.id: decision_by_proposal.pop(proposal.id, build_carried_decision())
+    given_decision_by_claim = {name.replace("_", ":"): decision for name, decision in decisions.items()}
+    decision_by_proposed_claim = {
+        proposal.id: given_decision_by_claim.pop(proposal.id, build_carried_decision())
         for proposal in inspection.proposals
     }
     return prepare_clearance(
         inspection,
-        {**decision_by_claim, **decision_by_proposal},
+        {**decision_by_proposed_claim, **given_decision_by_claim},
         **CLEAR_PERSONS_AND_REASON,
         challenge=inspection.journal_inspection.challenge,
     )

@@ -34,11 +34,11 @@ class DeviceRig:
         self.cable.plug()
         self._task: asyncio.Task[None] | None = None
 
-    def serial_line(self) -> SerialLine:
-        """Return the machine's end of the simulated line, for a driver."""
+    def create_serial_line(self) -> SerialLine:
+        """Return a new serial line at the machine's end of the simulated cable, for a driver."""
         return SerialLine("cable", PROTOCOLS[self.protocol].line_settings, self.cable.open)
 
-    def sink(self, event: DeviceEvent) -> None:
+    def receive_event(self, event: DeviceEvent) -> None:
         """Record an event that the driver reports, and pass it to ``react``."""
         self.events.append(event)
         self.react(event)
@@ -60,7 +60,7 @@ class DeviceRig:
             with suppress(asyncio.CancelledError):
                 await task
 
-    def has_died(self) -> bool:
+    def has_driver_ended(self) -> bool:
         """Return whether the driver has ended by itself."""
         return self._task is not None and self._task.done()
 

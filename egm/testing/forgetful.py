@@ -1,4 +1,4 @@
-"""Simulated disks that lose unsynced data: at a power loss it is lost, torn or reordered.
+"""A simulated medium that loses unsynced data: at a power loss the data is lost, torn or reordered.
 
 The files are in a real folder with the content that programs see, so that other readers work. For each file the
 information to undo its unsynced changes is held in memory. At a power loss any subset of the unsynced writes survives,
@@ -25,8 +25,8 @@ _vfs_numbers: Final = count()
 
 
 @dataclass(slots=True)
-class _PendingWrite:
-    """One unsynced change of a file on a simulated medium."""
+class _UnsyncedChange:
+    """One unsynced change of a file on a simulated medium: a write, or a new size."""
 
     offset: int
     replaced_bytes: bytes
@@ -41,7 +41,7 @@ class _PendingWrite:
 class _SimulatedFile:
     """A file on the simulated medium, with its unsynced changes."""
 
-    changes: list[_PendingWrite] = field(default_factory=list)
+    unsynced_changes: list[_UnsyncedChange] = field(default_factory=list)
     """The changes since the last sync, oldest first."""
     last_content: bytes = b""
     """The content that the file had when it was removed or replaced."""
@@ -51,11 +51,11 @@ class _SimulatedFile:
     ) -> bytes:
         """Return the file's content after a power loss; chance decides which of its unsynced changes survive."""
         content = bytearray(current_content)
-        for change in reversed(self.changes):
+        for change in reversed(self.unsynced_changes):
             _write_at(content, change.offset, change.replaced_bytes)
             _resize_content(content, change.size_before)
         surviving_changes = [
-            change for change in self.changes if random_source.random() < survival_probability
+            change for change in self.unsynced_changes if random_source.random() < survival_probability
         ]
         for change in surviving_changes:
             if change.written_bytes is None:
@@ -84,12 +84,12 @@ def _resize_content(content: bytearray, size: int) -> None:
     content.extend(bytes(size - len(content)))
 
 
-#: One creation, renaming or removal of a file: old name (None: created), new name (None: removed), and the file.
-_Naming = tuple[Path | None, Path | None, _SimulatedFile]
+#: One creation, renaming or removal of a file: old path (None: created), new path (None: removed), and the file.
+_NameChange = tuple[Path | None, Path | None, _SimulatedFile]
 
 
 class SimulatedMedium:
-    """Simulated disks of one computer: their unsynced changes, and whether the power is on.
+    """The simulated medium of one computer: its files, their unsynced changes, and whether the power is on.
 
     At operation number ``power_loss_at_operation`` the power fails and ``on_power_loss`` is called. From then on the
     dying process can change no file, and its reads fail, so that it cannot act on half of a file.
@@ -103,10 +103,10 @@ class SimulatedMedium:
         self.on_power_loss: Callable[[], None] = lambda: None
         self._file_by_path: dict[Path, _SimulatedFile] = {}
         self._durable_file_by_path: dict[Path, _SimulatedFile] = {}
-        self._pending_namings: list[_Naming] = []
+        self._unsynced_name_changes: list[_NameChange] = []
 
     def _count_operation(self) -> None:
-        """Count one operation on the simulated disks, and cut the power at operation ``power_loss_at_operation``."""
+        """Count one operation on the medium, and cut the power at operation ``power_loss_at_operation``."""
         self.operation_count += 1
         if self.power_loss_at_operation is not None and self.operation_count >= self.power_loss_at_operation:
             self.cut_power()
@@ -123,16 +123,16 @@ class SimulatedMedium:
             raise JournalUnwritable(f"{path}: the simulated medium has no power")
 
     def restore(self) -> None:
-        """Set the files to what survives on the disks, and switch the power on.
+        """Set the files to what survives on the medium, and switch the power on.
 
         Unsynced changes survive by chance. No program may have the files open.
         """
         survival_probability = self._random.choice((0.0, 0.5, 0.9, 1.0))
         surviving_file_by_path = dict(self._durable_file_by_path)
-        for naming in self._pending_namings:
+        for name_change in self._unsynced_name_changes:
             if self._random.random() >= survival_probability:
                 break
-            _apply_naming(surviving_file_by_path, naming)
+            _apply_name_change(surviving_file_by_path, name_change)
         content_by_file = {
             id(file): path.read_bytes() for path, file in self._file_by_path.items() if path.exists()
         }
@@ -140,7 +140,7 @@ class SimulatedMedium:
             file = surviving_file_by_path.get(path)
             if file is None:
                 path.unlink(missing_ok=True)
-            elif file.changes or file is not self._file_by_path.get(path):
+            elif file.unsynced_changes or file is not self._file_by_path.get(path):
                 path.write_bytes(
                     file.draw_content_after_power_loss(
                         content_by_file.get(id(file), file.last_content), self._random, survival_probability
@@ -149,14 +149,14 @@ class SimulatedMedium:
                 path.chmod(0o600)
         self._file_by_path.clear()
         self._durable_file_by_path.clear()
-        self._pending_namings.clear()
+        self._unsynced_name_changes.clear()
         self.is_without_power, self.power_loss_at_operation, self.operation_count = False, None, 0
 
     # ------------------------------------------------------------ what happens to files
     def register_opened_file(self, path: Path, *, is_created: bool) -> _SimulatedFile:
         """Return the simulated file at ``path``, which a program has opened; ``is_created``: opening it created it."""
         if is_created and not self.is_without_power:
-            self._record_naming((None, path, _SimulatedFile()))
+            self._record_name_change((None, path, _SimulatedFile()))
         if path not in self._file_by_path:  # it existed before, so it is durable
             self._file_by_path[path] = self._durable_file_by_path[path] = _SimulatedFile()
         return self._file_by_path[path]
@@ -169,7 +169,7 @@ class SimulatedMedium:
         if new_path.exists():
             self.register_opened_file(new_path, is_created=False).last_content = new_path.read_bytes()
         old_path.replace(new_path)
-        self._record_naming((old_path, new_path, file))
+        self._record_name_change((old_path, new_path, file))
 
     def remove(self, path: Path) -> None:
         """Remove a file of the simulated medium."""
@@ -178,12 +178,12 @@ class SimulatedMedium:
         file = self.register_opened_file(path, is_created=False)
         file.last_content = path.read_bytes()
         path.unlink()
-        self._record_naming((path, None, file))
+        self._record_name_change((path, None, file))
 
-    def _record_naming(self, naming: _Naming) -> None:
+    def _record_name_change(self, name_change: _NameChange) -> None:
         """Record a creation, renaming or removal, which a power loss may undo until the folder is synced."""
-        self._pending_namings.append(naming)
-        _apply_naming(self._file_by_path, naming)
+        self._unsynced_name_changes.append(name_change)
+        _apply_name_change(self._file_by_path, name_change)
         self._count_operation()
 
     def sync_folder(self, folder: Path) -> None:
@@ -192,19 +192,19 @@ class SimulatedMedium:
             self._count_operation()
         if self.is_without_power:
             return
-        remaining_namings = []
-        for naming in self._pending_namings:
-            if folder in {path.parent for path in naming[:2] if path is not None}:
-                _apply_naming(self._durable_file_by_path, naming)
+        remaining_name_changes = []
+        for name_change in self._unsynced_name_changes:
+            if folder in {path.parent for path in name_change[:2] if path is not None}:
+                _apply_name_change(self._durable_file_by_path, name_change)
             else:
-                remaining_namings.append(naming)
-        self._pending_namings = remaining_namings
+                remaining_name_changes.append(name_change)
+        self._unsynced_name_changes = remaining_name_changes
 
     def write(self, file: _SimulatedFile, content_access: "_ContentAccess", offset: int, data: bytes) -> None:
         """Write bytes to the simulated medium: after a power loss they may be lost, torn or complete."""
         if not self.is_without_power:
-            file.changes.append(
-                _PendingWrite(
+            file.unsynced_changes.append(
+                _UnsyncedChange(
                     offset, content_access.read(offset, len(data)), content_access.size(), bytes(data)
                 )
             )
@@ -215,8 +215,10 @@ class SimulatedMedium:
         """Change the size of a file of the simulated medium."""
         if not self.is_without_power:
             size_before = content_access.size()
-            file.changes.append(
-                _PendingWrite(size, content_access.read(size, max(0, size_before - size)), size_before, None)
+            file.unsynced_changes.append(
+                _UnsyncedChange(
+                    size, content_access.read(size, max(0, size_before - size)), size_before, None
+                )
             )
             content_access.resize(size)
             self._count_operation()
@@ -226,12 +228,12 @@ class SimulatedMedium:
         if not self.is_without_power:
             self._count_operation()
         if not self.is_without_power:
-            file.changes.clear()
+            file.unsynced_changes.clear()
 
 
-def _apply_naming(file_by_path: dict[Path, _SimulatedFile], naming: _Naming) -> None:
+def _apply_name_change(file_by_path: dict[Path, _SimulatedFile], name_change: _NameChange) -> None:
     """Apply one creation, renaming or removal of a file to ``file_by_path``, the files by path."""
-    old_path, new_path, file = naming
+    old_path, new_path, file = name_change
     if old_path is not None:
         file_by_path.pop(old_path, None)
     if new_path is not None:

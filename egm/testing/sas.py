@@ -92,8 +92,8 @@ class HostWire:
         self.is_slow = False
         """Whether the machine needs longer for a command than the host waits for the reply, so that it replies busy."""
         self.delayed_effects: list[RunPollEffect] = []
-        self._strict = self.host.settings.framing == "strict"
-        framing = WakeupBitFraming if self._strict else LenientFraming
+        self._is_strict = self.host.settings.framing == "strict"
+        framing = WakeupBitFraming if self._is_strict else LenientFraming
         self._framing = framing(self.address, self.host.settings.gap_ns)
 
     @property
@@ -163,7 +163,7 @@ class HostWire:
     # ------------------------------------------------------------------ as a host
     def send(self, message: bytes) -> bytes:
         """Send one message; return the bytes of the reply."""
-        return self.exchange(escape_message_with_wakeup(message) if self._strict else message)
+        return self.exchange(escape_message_with_wakeup(message) if self._is_strict else message)
 
     def send_general_poll(self) -> int:
         """Send a general poll; return the exception code in the machine's reply."""

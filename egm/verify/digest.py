@@ -90,12 +90,12 @@ def _digest_file(path: Path) -> str:
         return f"{_UNREADABLE_PREFIX}{error.strerror}"
 
 
-def is_digest(digest: str) -> bool:
-    """Return whether ``digest`` is a digest.
+def is_digest(digest_or_reason: str) -> bool:
+    """Return whether a result of :func:`compute_digests` is a digest.
 
-    If not, it is the reason why :func:`compute_digests` could not read the file.
+    If not, it is the reason why the file could not be read.
     """
-    return not digest.startswith(_UNREADABLE_PREFIX)
+    return not digest_or_reason.startswith(_UNREADABLE_PREFIX)
 
 
 def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:

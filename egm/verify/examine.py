@@ -46,7 +46,7 @@ class VerificationFindings:
     """The short digest of each software component in the manifest, by name; None without a trusted manifest."""
 
     @property
-    def is_all_as_signed(self) -> bool:
+    def matches_manifest(self) -> bool:
         """Return whether every software file is as in the manifest, and no other file was found."""
         return not self.differences
 
@@ -60,8 +60,8 @@ def verify_software_files(
     """Compare the installed software with the signed manifest now.
 
     Every file is read; a file that cannot be read is a finding, not an error. ``own_files`` are the cabinet's
-    own definition files. ``opened_files`` has definitions that this process has already read: those bytes are
-    examined, not the ones on the disk.
+    own definition files, each as (name, path). ``opened_files`` has definitions that this process has already read:
+    those bytes are examined, not the ones on the disk.
     """
     try:
         manifest = load_signed_manifest(manifest_file, public_key_hex)

@@ -80,7 +80,7 @@ class SoftwareManifest:
         }
 
 
-class FileFault(StrEnum):
+class DifferenceKind(StrEnum):
     """The ways in which a software file can differ from the manifest."""
 
     ALTERED = "altered"
@@ -95,10 +95,10 @@ class FileDifference:
     """A software file that differs from the manifest, and how it differs."""
 
     name: str
-    fault: FileFault
+    kind: DifferenceKind
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.fault}"
+        return f"{self.name}: {self.kind}"
 
 
 def find_differences(manifest: SoftwareManifest, digests: Mapping[str, str]) -> tuple[FileDifference, ...]:
@@ -107,26 +107,26 @@ def find_differences(manifest: SoftwareManifest, digests: Mapping[str, str]) -> 
     ``digests`` has the digest of each installed file, from :func:`~egm.verify.digest.compute_digests`.
     """
 
-    def find_file_fault(name: str) -> FileFault | None:
+    def find_difference_kind(name: str) -> DifferenceKind | None:
         """Return how the file with this name differs from the manifest, or None if it does not."""
         present_digest, signed_digest = digests.get(name), manifest.files.get(name)
         if signed_digest is None:
-            return FileFault.FOREIGN
+            return DifferenceKind.FOREIGN
         if present_digest is None or (not is_digest(present_digest) and name.startswith("own/")):
-            return FileFault.MISSING
+            return DifferenceKind.MISSING
         if not is_digest(present_digest):
-            return FileFault.UNREADABLE
-        return FileFault.ALTERED if present_digest != signed_digest else None
+            return DifferenceKind.UNREADABLE
+        return DifferenceKind.ALTERED if present_digest != signed_digest else None
 
     names = sorted(manifest.files.keys() | digests.keys())
     return tuple(
-        FileDifference(name, file_fault)
+        FileDifference(name, difference_kind)
         for name in names
-        if (file_fault := find_file_fault(name)) is not None
+        if (difference_kind := find_difference_kind(name)) is not None
     )
 
 
-def encode_for_signature(manifest: SoftwareManifest) -> bytes:
+def encode_unsigned_manifest(manifest: SoftwareManifest) -> bytes:
     """Return the bytes of a manifest file without public key and signature."""
     return encode_canonical_json({"manifest": manifest.build_signed_content()}) + b"\n"
 
@@ -134,11 +134,11 @@ def encode_for_signature(manifest: SoftwareManifest) -> bytes:
 def encode_signed_manifest(data: bytes, key: Ed25519PrivateKey, file_name: str) -> bytes:
     """Return the bytes of a manifest file signed with ``key``.
 
-    ``data`` are the bytes of the file before; a signature in it is replaced. Raises ManifestError, naming
+    ``data`` are the bytes of the unsigned file; a signature in it is replaced. Raises ManifestError, naming
     ``file_name``.
     """
-    content = _parse_manifest(data, file_name)["manifest"]
-    _read_manifest(content, file_name)
+    content = _parse_manifest_file(data, file_name)["manifest"]
+    _parse_manifest_content(content, file_name)
     public_key = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
     signature = key.sign(_MANIFEST_SIGNATURE_PURPOSE + encode_canonical_json(content))
     signed_manifest = {"manifest": content, "public_key": public_key.hex(), "signature": signature.hex()}
@@ -154,7 +154,7 @@ def load_signed_manifest(path: Path, public_key_hex: str) -> SoftwareManifest:
         data = read_contents(path)
     except OSError as error:
         raise ManifestError(f"manifest {path}: {error.strerror}") from None
-    signed_manifest = _parse_manifest(data, str(path))
+    signed_manifest = _parse_manifest_file(data, str(path))
     if "signature" not in signed_manifest:
         raise ManifestError(f"manifest {path}: is not signed")
     if signed_manifest.get("public_key") != public_key_hex:
@@ -168,10 +168,10 @@ def load_signed_manifest(path: Path, public_key_hex: str) -> SoftwareManifest:
         bytes.fromhex(public_key_hex), _MANIFEST_SIGNATURE_PURPOSE + encode_canonical_json(content), signature
     ):
         raise ManifestError(f"manifest {path}: the signature is not that of this manifest")
-    return _read_manifest(content, str(path))
+    return _parse_manifest_content(content, str(path))
 
 
-def _parse_manifest(data: bytes, file_name: str) -> dict[str, Any]:
+def _parse_manifest_file(data: bytes, file_name: str) -> dict[str, Any]:
     """Return the JSON object in a manifest file: content, public key and signature.
 
     Raises ManifestError if it is not a manifest.
@@ -185,8 +185,8 @@ def _parse_manifest(data: bytes, file_name: str) -> dict[str, Any]:
     return parsed
 
 
-def _read_manifest(content: Mapping[str, Any], file_name: str) -> SoftwareManifest:
-    """Return the manifest that a file's parsed ``content`` describes.
+def _parse_manifest_content(content: Mapping[str, Any], file_name: str) -> SoftwareManifest:
+    """Return the manifest that the ``content`` of a manifest file describes.
 
     Raises ManifestError for a missing or malformed value.
     """

@@ -55,7 +55,7 @@ BaccaratBetKind = Literal[
 class BaccaratBet(BankBet):
     """A baccarat bet: on a hand, on a tie, on a pair of a hand's first two cards, or on the winning margin.
 
-    A bet on ``pairs`` (*à cheval*) is half on the pair of the player's hand and half on that of the bank's
+    A bet on ``pairs`` (*à cheval*) is half on a pair of the player's hand and half on a pair of the bank's hand
     (art. 13.10), so it must be an even number of credits. A dragon bonus bet is paid ``pays`` on a natural and
     ``margins`` on any other win; a tie of two naturals returns its stake.
     """
@@ -180,9 +180,9 @@ class BaccaratCoup:
         player, bank = self.points
         return "player" if player > bank else "bank" if bank > player else "tie"
 
-    def is_natural(self, hand: int) -> bool:
+    def is_natural(self, hand_index: int) -> bool:
         """Return whether a hand (0 the player's, 1 the bank's) has eight or nine points in two cards."""
-        return self.card_counts[hand] == 2 and self.points[hand] >= NATURAL_POINTS_MIN
+        return self.card_counts[hand_index] == 2 and self.points[hand_index] >= NATURAL_POINTS_MIN
 
 
 def settle_baccarat_bet(bet: Bet, bet_terms: BaccaratBet, coup: BaccaratCoup) -> Settlement:
@@ -224,16 +224,16 @@ def _settle_pair_bet(bet: Bet, bet_terms: BaccaratBet, pair_flags: PairFlags) ->
 
 def _settle_dragon_bet(bet: Bet, bet_terms: BaccaratBet, coup: BaccaratCoup) -> Settlement:
     """Return the settlement of a dragon bonus: a natural or a winning margin pays, two tied naturals push."""
-    hand = int(bet_terms.kind == "bank-dragon")
+    hand_index = int(bet_terms.kind == "bank-dragon")
     if coup.is_natural(0) and coup.is_natural(1) and coup.winner == "tie":
         return settle_push(bet)
-    if coup.winner != ("player", "bank")[hand]:
+    if coup.winner != ("player", "bank")[hand_index]:
         return settle_bet(bet, None)
-    if coup.is_natural(hand):
+    if coup.is_natural(hand_index):
         return settle_bet(bet, bet_terms.odds, "natural")
     margin = abs(coup.points[0] - coup.points[1])
     odds = bet_terms.odds_by_margin.get(margin)
-    if bet_terms.three_cards_only and coup.card_counts[hand] == 2:
+    if bet_terms.three_cards_only and coup.card_counts[hand_index] == 2:
         odds = None
     return settle_bet(bet, odds, "" if odds is None else f"by {margin}")
 
@@ -267,7 +267,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         """Play a round: deal both hands and their third cards, and settle every bet."""
         accepted_wager = self.build_wager(wager.credits, **wager.options)
         shoe_rules = self.definition.shoe
-        shoe, cues = open_shoe(shoe_rules, self.table, draw)
+        shoe, cues = open_shoe(shoe_rules, self.table_state, draw)
         yield from cues
         hands: tuple[list[Card], list[Card]] = ([], [])
         for n in range(4):
@@ -291,13 +291,15 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             "kind": "table",
             "felt": "cards",
             "result": coup.winner,
-            **({"new_shoe": True} if shoe_rules.is_shoe_carried_over and self.table is None else {}),
+            **({"new_shoe": True} if shoe_rules.is_shoe_carried_over and self.table_state is None else {}),
             "hands": [
                 {"id": name, "cards": [format_card(card) for card in hand], "says": str(count_points(hand))}
                 for name, hand in zip(("player", "bank"), hands, strict=True)
             ],
         }
-        return Outcome(display=display, table_state=build_table_after_round(shoe_rules, shoe, self.table))
+        return Outcome(
+            display=display, table_state=build_table_after_round(shoe_rules, shoe, self.table_state)
+        )
 
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup."""
@@ -330,14 +332,14 @@ def _deal_card(hands: tuple[list[Card], list[Card]], hand_index: int, shoe: Shoe
 # ---------------------------------------------------------------------------------- exact figures, from a fresh shoe
 @cache
 def compute_coup_chances(
-    decks: int, stand_points_min: int = _PLAYER_STAND_POINTS_MIN
+    deck_count: int, stand_points_min: int = _PLAYER_STAND_POINTS_MIN
 ) -> Mapping[BaccaratCoup, Fraction]:
     """Return every possible result of a baccarat round from a fresh shoe, with its exact probability.
 
     The player draws a third card with fewer than ``stand_points_min`` points.
     """
     ways_by_coup = Counter[tuple[PlayerAndBank, PlayerAndBank, PairFlags]]()
-    for coup, ways in _iter_result_ways(decks, stand_points_min):
+    for coup, ways in _iter_result_ways(deck_count, stand_points_min):
         ways_by_coup[coup] += ways
     total = ways_by_coup.total()
     return {BaccaratCoup(*coup): Fraction(ways, total) for coup, ways in ways_by_coup.items()}
@@ -346,12 +348,13 @@ def compute_coup_chances(
 #: Bits for one count in a packed row of ten: no sum of the orders of six cards, by rank, needs more.
 _PACKED_COUNT_BITS: Final = 96
 #: Three sums over all first four cards with the same totals and pairs: the number of orders of four cards; that number
-#: times the remaining cards of each point value (packed); and times those of each two point values (packed).
+#: times the remaining cards of each point value (packed); and that number times the ways to draw one remaining card
+#: of each of two point values (packed).
 _OrderSums: TypeAlias = tuple[int, int, int]
 
 
 def _iter_result_ways(
-    decks: int, stand_points_min: int
+    deck_count: int, stand_points_min: int
 ) -> Iterator[tuple[tuple[PlayerAndBank, PlayerAndBank, PairFlags], int]]:
     """Yield every result of a baccarat round, with the number of orders of six cards that give it, times a constant.
 
@@ -364,7 +367,7 @@ def _iter_result_ways(
     same totals, before third cards are considered: the ten numbers, and the hundred products, are packed into one
     integer each.
     """
-    counts_by_points = [16 * decks if points == 0 else 4 * decks for points in range(10)]
+    counts_by_points = [16 * deck_count if points == 0 else 4 * deck_count for points in range(10)]
     two_card_points = [(a, b) for a in range(10) for b in range(a, 10)]
     # The field ``a`` of packed_counts and the field ``10 * b`` of packed_counts_by_tens are the cards left with a and
     # with b points. So the field ``a + 10 * b`` of their product is the number of ways to draw one card of each.
@@ -374,12 +377,14 @@ def _iter_result_ways(
     packed_tens_of_full_shoe = sum(
         n << (10 * _PACKED_COUNT_BITS * points) for points, n in enumerate(counts_by_points)
     )
-    sums: dict[tuple[int, int, PairFlags], _OrderSums] = {}
-    for player, bank in product(two_card_points, two_card_points):
+    order_sums_by_result: dict[tuple[int, int, PairFlags], _OrderSums] = {}
+    for player_card_points, bank_card_points in product(two_card_points, two_card_points):
         counts_left = list(counts_by_points)
-        ways = (1 + (player[0] != player[1])) * (1 + (bank[0] != bank[1]))
+        ways = (1 + (player_card_points[0] != player_card_points[1])) * (
+            1 + (bank_card_points[0] != bank_card_points[1])
+        )
         packed_counts, packed_counts_by_tens = packed_counts_of_full_shoe, packed_tens_of_full_shoe
-        for points in (*player, *bank):
+        for points in (*player_card_points, *bank_card_points):
             ways *= counts_left[points]
             counts_left[points] -= 1
             packed_counts -= 1 << (_PACKED_COUNT_BITS * points)
@@ -387,15 +392,18 @@ def _iter_result_ways(
         if not ways:
             continue
         packed_products = packed_counts * packed_counts_by_tens
-        for pair_flags, pair_weight in _weigh_pairs(decks, player, bank).items():
-            result_key = sum(player) % 10, sum(bank) % 10, pair_flags
-            sums_before, orders = sums.get(result_key, (0, 0, 0)), ways * pair_weight
-            sums[result_key] = (
-                sums_before[0] + orders,
-                sums_before[1] + orders * packed_counts,
-                sums_before[2] + orders * packed_products,
+        for pair_flags, pair_weight in _weigh_pairs(deck_count, player_card_points, bank_card_points).items():
+            result_key = sum(player_card_points) % 10, sum(bank_card_points) % 10, pair_flags
+            (order_sum, count_sum, product_sum), orders = (
+                order_sums_by_result.get(result_key, (0, 0, 0)),
+                ways * pair_weight,
             )
-    for (player_points, bank_points, pair_flags), order_sums in sums.items():
+            order_sums_by_result[result_key] = (
+                order_sum + orders,
+                count_sum + orders * packed_counts,
+                product_sum + orders * packed_products,
+            )
+    for (player_points, bank_points, pair_flags), order_sums in order_sums_by_result.items():
         for (final_points, card_counts), orders in _count_third_card_orders(
             player_points, bank_points, order_sums, sum(counts_by_points) - 4, stand_points_min
         ).items():
@@ -409,62 +417,74 @@ def _unpack_counts(packed: int, count: int) -> list[int]:
 
 
 def _count_third_card_orders(
-    player: int, bank: int, order_sums: _OrderSums, cards_left: int, stand_points_min: int
+    player_points: int, bank_points: int, order_sums: _OrderSums, cards_left: int, stand_points_min: int
 ) -> Mapping[tuple[PlayerAndBank, PlayerAndBank], int]:
     """Return the number of orders of six cards, by the final points and card counts of both hands.
 
-    ``player`` and ``bank`` are the points of two cards; ``order_sums`` has the orders of these cards, and
-    ``cards_left`` the number of cards left after the first four; the player draws with fewer points than
+    ``player_points`` and ``bank_points`` are those of each hand's first two cards; ``order_sums`` has the orders of
+    these cards, and ``cards_left`` the number of cards left after them. The player draws with fewer points than
     ``stand_points_min``. If fewer than six cards are dealt, any other cards complete the order.
     """
     orders, packed_counts, packed_products = order_sums
-    if max(player, bank) >= NATURAL_POINTS_MIN:
-        return {((player, bank), (2, 2)): orders * cards_left * (cards_left - 1)}
+    if max(player_points, bank_points) >= NATURAL_POINTS_MIN:
+        return {((player_points, bank_points), (2, 2)): orders * cards_left * (cards_left - 1)}
     orders_by_result = Counter[tuple[PlayerAndBank, PlayerAndBank]]()
     counts_by_points = _unpack_counts(packed_counts, 10)
-    if player >= stand_points_min:
-        if None not in BANK_DRAW_TABLE[bank]:
-            return {((player, bank), (2, 2)): orders * cards_left * (cards_left - 1)}
-        for bank_card, five_card_orders in enumerate(counts_by_points):
-            orders_by_result[(player, (bank + bank_card) % 10), (2, 3)] += five_card_orders * (cards_left - 1)
+    if player_points >= stand_points_min:
+        if None not in BANK_DRAW_TABLE[bank_points]:
+            return {((player_points, bank_points), (2, 2)): orders * cards_left * (cards_left - 1)}
+        for bank_third_points, five_card_orders in enumerate(counts_by_points):
+            orders_by_result[(player_points, (bank_points + bank_third_points) % 10), (2, 3)] += (
+                five_card_orders * (cards_left - 1)
+            )
         return orders_by_result
     ways_by_two_points = _unpack_counts(packed_products, 100)
-    for player_card, five_card_orders in enumerate(counts_by_points):
-        final_points = (player + player_card) % 10
-        if player_card not in BANK_DRAW_TABLE[bank]:
-            orders_by_result[(final_points, bank), (3, 2)] += five_card_orders * (cards_left - 1)
+    for player_third_points, five_card_orders in enumerate(counts_by_points):
+        final_points = (player_points + player_third_points) % 10
+        if player_third_points not in BANK_DRAW_TABLE[bank_points]:
+            orders_by_result[(final_points, bank_points), (3, 2)] += five_card_orders * (cards_left - 1)
             continue
-        for bank_card in range(10):
-            six_card_orders = ways_by_two_points[10 * player_card + bank_card]
-            if bank_card == player_card:  # n * (n - 1) ways to draw two cards of equal points, not n * n
+        for bank_third_points in range(10):
+            six_card_orders = ways_by_two_points[10 * player_third_points + bank_third_points]
+            if bank_third_points == player_third_points:  # n * (n - 1) ways to draw two of n cards, not n * n
                 six_card_orders -= five_card_orders
-            orders_by_result[(final_points, (bank + bank_card) % 10), (3, 3)] += six_card_orders
+            orders_by_result[(final_points, (bank_points + bank_third_points) % 10), (3, 3)] += (
+                six_card_orders
+            )
     return orders_by_result
 
 
 @cache
-def _weigh_pairs(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mapping[PairFlags, int]:
+def _weigh_pairs(
+    deck_count: int, player_card_points: tuple[int, int], bank_card_points: tuple[int, int]
+) -> Mapping[PairFlags, int]:
     """Return the weights with which cards of these points give the player, the bank, both or neither a pair.
 
-    ``player`` and ``bank`` are the points of each hand's first two cards. A card of one to nine points has
-    one rank; a card of no points may be a ten or any face, which are four ranks. For all points, the weights have the
-    same sum: the number of orders of four cards without points.
+    ``player_card_points`` and ``bank_card_points`` are the points of each hand's first two cards. A card of one to nine
+    points has one rank; a card of no points may be a ten or any face, which are four ranks. For all points, the weights
+    have the same sum: the number of orders of four cards without points.
     """
-    hands = (player, bank)
+    hands = (player_card_points, bank_card_points)
     if (0, 0) not in hands:
-        return {(player[0] == player[1], bank[0] == bank[1]): perm(16 * decks, 4)}
+        return {
+            (
+                player_card_points[0] == player_card_points[1],
+                bank_card_points[0] == bank_card_points[1],
+            ): perm(16 * deck_count, 4)
+        }
     # the cards without points, each as (hand, index of the card)
     zero_cards = [(hand, n) for hand, cards in enumerate(hands) for n in range(2) if cards[n] == 0]
     ways_by_pairs = Counter[PairFlags]()
     for ranks in product(range(4), repeat=len(zero_cards)):
-        ways = prod(perm(4 * decks, ranks.count(rank)) for rank in range(4))
-        rank_by_zero = dict(zip(zero_cards, ranks, strict=True))
+        ways = prod(perm(4 * deck_count, ranks.count(rank)) for rank in range(4))
+        rank_by_zero_card = dict(zip(zero_cards, ranks, strict=True))
         player_has_pair, bank_has_pair = (
-            cards[0] == cards[1] and (cards[0] != 0 or rank_by_zero[hand, 0] == rank_by_zero[hand, 1])
+            cards[0] == cards[1]
+            and (cards[0] != 0 or rank_by_zero_card[hand, 0] == rank_by_zero_card[hand, 1])
             for hand, cards in enumerate(hands)
         )
         ways_by_pairs[player_has_pair, bank_has_pair] += ways
-    other_orders = perm(16 * decks - len(zero_cards), 4 - len(zero_cards))
+    other_orders = perm(16 * deck_count - len(zero_cards), 4 - len(zero_cards))
     return {pair_flags: ways * other_orders for pair_flags, ways in ways_by_pairs.items()}
 
 

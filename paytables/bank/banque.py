@@ -47,9 +47,9 @@ _NO_THIRD_CARD: Final = "-"
 #: The signs of all third cards in a banker's drawing table.
 _THIRD_CARD_SIGNS: Final = _NO_THIRD_CARD + "0123456789"
 
-#: The answers at five points for the two tableaux.
+#: The choices to draw or stand at five points, one for each tableau.
 DrawChoices: TypeAlias = tuple[str, str]
-#: Every combination of answers.
+#: Every combination of these choices.
 ALL_DRAW_CHOICES: Final[tuple[DrawChoices, ...]] = (
     (DRAW_OPTION, DRAW_OPTION),
     (DRAW_OPTION, STAND_OPTION),
@@ -79,7 +79,7 @@ class BanqueShoe(ShoeRules):
     rounds_per_shuffle: Literal[1] = Field(default=1, alias="rounds")
 
     @property
-    def cards_min(self) -> int:
+    def cards_left_min(self) -> int:
         """Return how many cards must be left in the shoe for another round: as many as the longest round needs."""
         return ROUND_CARDS_MAX
 
@@ -167,13 +167,16 @@ _BANKER_TEXTS: Final[Mapping[str, Mapping[str, str]]] = {
 
 def _format_ranges(digits: str) -> str:
     """Return digits as text, with a dash for three or more in sequence: ``0-7, 9``."""
-    runs: list[list[int]] = []
+    digit_groups: list[list[int]] = []
     for n in sorted(int(digit) for digit in digits if digit != _NO_THIRD_CARD):
-        if runs and n == runs[-1][-1] + 1:
-            runs[-1].append(n)
+        if digit_groups and n == digit_groups[-1][-1] + 1:
+            digit_groups[-1].append(n)
         else:
-            runs.append([n])
-    parts = [f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+            digit_groups.append([n])
+    parts = [
+        f"{digit_group[0]}-{digit_group[-1]}" if len(digit_group) > 2 else ", ".join(map(str, digit_group))
+        for digit_group in digit_groups
+    ]
     return ", ".join(parts)
 
 
@@ -302,25 +305,27 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal six cards, let the tableaux draw, turn and complete the banker's hand, and settle."""
         shoe_rules = self.definition.shoe
-        shoe, cues = open_shoe(shoe_rules, self.table, draw)
+        shoe, cues = open_shoe(shoe_rules, self.table_state, draw)
         yield from cues
-        holders = {
+        holder_by_hand_id = {
             _BANKER_HAND_ID: None,
             **{name: self.find_hand_holder(name, bets) for name in TABLEAU_IDS},
         }
-        hands_view = SeatHandsView(holders, viewer, count_points, face_down_card_count=2)
+        hands_view = SeatHandsView(holder_by_hand_id, viewer, count_points, face_down_card_count=2)
         for name in (*TABLEAU_IDS, _BANKER_HAND_ID) * 2:
             yield hands_view.deal_card(name, shoe, draw)
-        is_drawing = {}
+        draws_by_tableau = {}
         for name in TABLEAU_IDS:
-            is_drawing[name] = yield from self._decide_draw(hands_view, name, bets)
+            draws_by_tableau[name] = yield from self._decide_draw(hands_view, name, bets)
         yield from hands_view.turn_face_up(_BANKER_HAND_ID)
         third_cards: list[int | None] = []
         for name in TABLEAU_IDS:
-            if is_drawing[name]:
+            if draws_by_tableau[name]:
                 yield hands_view.deal_card(name, shoe, draw)
             third_cards.append(
-                CARD_POINTS_BY_RANK[get_rank(hands_view.cards[name][2])] if is_drawing[name] else None
+                CARD_POINTS_BY_RANK[get_rank(hands_view.cards_by_hand_id[name][2])]
+                if draws_by_tableau[name]
+                else None
             )
         if self.definition.banker_rules.should_draw(hands_view.count_points(_BANKER_HAND_ID), third_cards):
             yield hands_view.deal_card(_BANKER_HAND_ID, shoe, draw)
@@ -334,9 +339,11 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         display = hands_view.to_json() | {
             "result": "-".join(str(hands_view.count_points(name)) for name in (*TABLEAU_IDS, _BANKER_HAND_ID))
         }
-        if shoe_rules.cards_min <= shoe.cards_left <= shoe_rules.cards_behind_stop_card:
+        if shoe_rules.cards_left_min <= shoe.cards_left <= shoe_rules.cards_behind_stop_card:
             display["last_of_shoe"] = True
-        return Outcome(display=display, table_state=build_table_after_round(shoe_rules, shoe, self.table))
+        return Outcome(
+            display=display, table_state=build_table_after_round(shoe_rules, shoe, self.table_state)
+        )
 
     def _decide_draw(
         self, hands_view: SeatHandsView, tableau: str, bets: Sequence[Bet]
@@ -345,7 +352,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
         A hand of eight or nine points is turned face up first. A hand that no seat holds draws at five.
         """
-        points, holder = hands_view.count_points(tableau), hands_view.holders[tableau]
+        points, holder = hands_view.count_points(tableau), hands_view.holder_by_hand_id[tableau]
         if points >= NATURAL_POINTS_MIN:
             yield from hands_view.turn_face_up(tableau)
         if points != _FREE_CHOICE_POINTS or holder is None:
@@ -354,7 +361,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         if can_see_seat_cards(holder, hands_view.viewer):
             stakes = {bet.spot: bet.credits for bet in bets if bet.seat == holder}
             held_tableaux = [
-                tableau_id for tableau_id in TABLEAU_IDS if hands_view.holders[tableau_id] == holder
+                tableau_id for tableau_id in TABLEAU_IDS if hands_view.holder_by_hand_id[tableau_id] == holder
             ]
             prompt["advice"] = self.find_best_draw_choices(stakes, held_tableaux)[TABLEAU_IDS.index(tableau)]
         decision = Decision("banque", (DRAW_OPTION, STAND_OPTION), prompt, seat=holder)
@@ -378,10 +385,10 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
         ``draw_choices`` are the choices to draw or stand on five points, one for each tableau.
         """
-        banker, decks = self.definition.banker_rules, self.definition.shoe.deck_count
-        for results, chance in _compute_result_chances(decks, banker.draw_table, banker.required_tableaux)[
-            draw_choices
-        ].items():
+        banker, deck_count = self.definition.banker_rules, self.definition.shoe.deck_count
+        for results, chance in _compute_result_chances(
+            deck_count, banker.draw_table, banker.required_tableaux
+        )[draw_choices].items():
             settlements = [settle_banque_bet(bet, self._bet_by_id[bet.spot], results) for bet in wager.bets]
             yield WeightedResult(chance, settlements)
 
@@ -402,8 +409,8 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
             draw_choices: compute_mean_return(wager, self._iter_cases(wager, draw_choices))
             for draw_choices in ALL_DRAW_CHOICES
             if all(
-                answer == DRAW_OPTION or name in held_tableaux
-                for name, answer in zip(TABLEAU_IDS, draw_choices, strict=True)
+                choice == DRAW_OPTION or name in held_tableaux
+                for name, choice in zip(TABLEAU_IDS, draw_choices, strict=True)
             )
         }
 
@@ -421,7 +428,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return a bet's figures for three ways to decide at five points: the best, the worst, and always to draw.
 
-        A tableau without a stake draws at five, and so does one whose holder is absent or does not answer.
+        A tableau without a stake draws at five, and so does one whose holder is absent or does not choose.
         """
         figures = super().analyse_stakes(bet_name, stakes, depth)
         return_by_choices = self._compute_returns_by_draw_choices(stakes, self._list_staked_tableaux(stakes))
@@ -452,7 +459,7 @@ _OrderSums: TypeAlias = tuple[int, int, int, int]
 
 @cache
 def _compute_result_chances(
-    decks: int, table: BankerDrawTable, required_tableaux: str
+    deck_count: int, draw_table: BankerDrawTable, required_tableaux: str
 ) -> Mapping[DrawChoices, Mapping[TableauResults, Fraction]]:
     """Return the probability of each pair of tableau results, by the choices to draw or stand on five points.
 
@@ -461,70 +468,81 @@ def _compute_result_chances(
     counts_by_choices: dict[DrawChoices, Counter[TableauResults]] = {
         draw_choices: Counter() for draw_choices in ALL_DRAW_CHOICES
     }
-    cards_left = 52 * decks - 6
-    for (totals, bank_points), sums in _sum_first_card_orders(decks).items():
-        counts_by_draws: dict[tuple[bool, ...], Counter[TableauResults]] = {}
-        for draw_choices, results in counts_by_choices.items():
-            drawing = tuple(
-                total < _FREE_CHOICE_POINTS or (total == _FREE_CHOICE_POINTS and answer == DRAW_OPTION)
-                for total, answer in zip(totals, draw_choices, strict=True)
+    cards_left = 52 * deck_count - 6
+    for (tableau_points, bank_points), order_sums in _sum_first_card_orders(deck_count).items():
+        counts_by_drawing: dict[tuple[bool, ...], Counter[TableauResults]] = {}
+        for draw_choices, counts_by_results in counts_by_choices.items():
+            tableau_draws = tuple(
+                points < _FREE_CHOICE_POINTS or (points == _FREE_CHOICE_POINTS and choice == DRAW_OPTION)
+                for points, choice in zip(tableau_points, draw_choices, strict=True)
             )
-            if drawing not in counts_by_draws:
-                counts_by_draws[drawing] = _count_results(
-                    totals, bank_points, drawing, sums, table[bank_points], required_tableaux, cards_left
+            if tableau_draws not in counts_by_drawing:
+                counts_by_drawing[tableau_draws] = _count_results(
+                    tableau_points,
+                    bank_points,
+                    tableau_draws,
+                    order_sums,
+                    draw_table[bank_points],
+                    required_tableaux,
+                    cards_left,
                 )
-            results.update(counts_by_draws[drawing])
-            if totals[0] < totals[1]:  # add the case with the tableaux exchanged
+            counts_by_results.update(counts_by_drawing[tableau_draws])
+            if tableau_points[0] < tableau_points[1]:  # add the case with the tableaux exchanged
                 mirrored = {
-                    (second, first): ways for (first, second), ways in counts_by_draws[drawing].items()
+                    (second, first): ways
+                    for (first, second), ways in counts_by_drawing[tableau_draws].items()
                 }
                 counts_by_choices[draw_choices[1], draw_choices[0]].update(mirrored)
-    total = perm(52 * decks, ROUND_CARDS_MAX)
+    order_count = perm(52 * deck_count, ROUND_CARDS_MAX)
     return {
-        draw_choices: {results: Fraction(ways, total) for results, ways in sorted(counts.items())}
-        for draw_choices, counts in counts_by_choices.items()
+        draw_choices: {
+            results: Fraction(ways, order_count) for results, ways in sorted(counts_by_results.items())
+        }
+        for draw_choices, counts_by_results in counts_by_choices.items()
     }
 
 
 @cache
-def _sum_first_card_orders(decks: int) -> Mapping[tuple[_TableauPoints, int], _OrderSums]:
+def _sum_first_card_orders(deck_count: int) -> Mapping[tuple[_TableauPoints, int], _OrderSums]:
     """Return the counts of orders of the first six cards, by the points of both tableaux and of the banker.
 
-    The tableaux are alike, so the points of the first are at most those of the second.
+    The tableaux are alike, so only cases in which the first tableau has at most the points of the second are counted.
     """
-    counts = [16 * decks, *([4 * decks] * 9)]
+    counts = [16 * deck_count, *([4 * deck_count] * 9)]
     # two cards: their points together, how many cards of each point value they are (three bits each), and their orders
     two_cards = [
         ((a + b) % 10, (1 << 3 * a) + (1 << 3 * b), 1 + (a != b))
         for a, b in combinations_with_replacement(range(10), 2)
     ]
-    sums_by_code: dict[int, _OrderSums] = {}
+    orders_by_packed_cards: dict[int, _OrderSums] = {}
     sums: dict[tuple[_TableauPoints, int], list[int]] = {}
-    for (points_1, code_1, orders_1), (points_2, code_2, orders_2) in product(two_cards, two_cards):
+    for (points_1, cards_1, orders_1), (points_2, cards_2, orders_2) in product(two_cards, two_cards):
         if points_1 > points_2:
             continue
         drawn_count_max = 1 + (points_1 <= _FREE_CHOICE_POINTS) + (points_2 <= _FREE_CHOICE_POINTS)
-        for bank_points, bank_code, bank_orders in two_cards:
-            code = code_1 + code_2 + bank_code
-            if code not in sums_by_code:
-                sums_by_code[code] = _count_first_card_orders(counts, code)
+        for bank_points, bank_cards, bank_orders in two_cards:
+            packed_cards = cards_1 + cards_2 + bank_cards
+            if packed_cards not in orders_by_packed_cards:
+                orders_by_packed_cards[packed_cards] = _count_first_card_orders(counts, packed_cards)
             order_sums = sums.setdefault(((points_1, points_2), bank_points), [0, 0, 0, 0])
             for drawn_count in range(drawn_count_max + 1):
-                order_sums[drawn_count] += orders_1 * orders_2 * bank_orders * sums_by_code[code][drawn_count]
+                order_sums[drawn_count] += (
+                    orders_1 * orders_2 * bank_orders * orders_by_packed_cards[packed_cards][drawn_count]
+                )
     return {key: (a, b, c, d) for key, (a, b, c, d) in sums.items()}
 
 
-def _count_first_card_orders(counts: Sequence[int], code: int) -> _OrderSums:
+def _count_first_card_orders(counts: Sequence[int], packed_cards: int) -> _OrderSums:
     """Return the number of ways to deal six given cards, and the ways to deal one, two or three cards after them.
 
-    ``counts`` has the cards in the shoe by point value, ``code`` the given cards by point value (three bits each). The
-    first result is a number. The other three are packed integers with a field for each point value, pair and triple of
-    point values of the further cards, as if each further card were drawn from the same cards: equal values are
-    corrected by :func:`_count_orders`.
+    ``counts`` has the number of cards in the shoe by point value, ``packed_cards`` the number of given cards by point
+    value (three bits each). The first result is a number. The other three are packed integers with a field for each
+    point value, pair and triple of point values of the further cards, as if each further card were drawn from the same
+    cards: equal values are corrected by :func:`_count_orders`.
     """
     ways, counts_left = 1, list(counts)
     for points, count in enumerate(counts):
-        taken_count = code >> 3 * points & 7
+        taken_count = packed_cards >> 3 * points & 7
         ways *= perm(count, taken_count)
         counts_left[points] -= taken_count
     # the fields a, 10 * b and 100 * c: the field a + 10 * b + 100 * c of the product is for cards of a, b and c points
@@ -543,9 +561,9 @@ def _unpack_counts(packed: int, count: int) -> list[int]:
 
 
 def _count_results(
-    totals: _TableauPoints,
+    tableau_points: _TableauPoints,
     bank_points: int,
-    drawing: tuple[bool, ...],
+    tableau_draws: tuple[bool, ...],
     sums: _OrderSums,
     deciding_cards: str,
     required_tableaux: str,
@@ -553,18 +571,20 @@ def _count_results(
 ) -> Counter[TableauResults]:
     """Return the number of nine-card orders for each pair of tableau results, given the points of two cards each.
 
-    ``drawing`` says which tableaux draw. ``deciding_cards`` are the third cards against which the banker draws, and
-    ``cards_left`` is the number of cards after the first six. Cards that no hand takes complete the order.
+    ``tableau_draws`` says whether each tableau draws. ``deciding_cards`` are the third cards against which the banker
+    draws, and ``cards_left`` is the number of cards after the first six. Cards that no hand takes complete the order.
     """
     orders_by_results = Counter[TableauResults]()
-    drawn_count = sum(drawing)
+    drawn_count = sum(tableau_draws)
     orders_if_banker_stands = perm(cards_left - drawn_count, 3 - drawn_count)
     orders_if_banker_draws = perm(cards_left - drawn_count - 1, 2 - drawn_count)
     order_counts = [_unpack_counts(packed, 10**n) for n, packed in enumerate(sums[: drawn_count + 2])]
     for third_cards in product(range(10), repeat=drawn_count):
         third_card_points = iter(third_cards)
-        seen_points = [next(third_card_points) if draws else None for draws in drawing]
-        final_points = [(total + (third or 0)) % 10 for total, third in zip(totals, seen_points, strict=True)]
+        seen_points = [next(third_card_points) if draws else None for draws in tableau_draws]
+        final_points = [
+            (points + (third or 0)) % 10 for points, third in zip(tableau_points, seen_points, strict=True)
+        ]
         if not _should_banker_draw(deciding_cards, required_tableaux, seen_points):
             ways = orders_if_banker_stands * _count_orders(order_counts, third_cards)
             orders_by_results[_compare_with_bank(final_points, bank_points)] += ways

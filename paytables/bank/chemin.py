@@ -183,7 +183,7 @@ class BankHoldingTurn:
 class CheminCoup:
     """One round of chemin de fer after betting closes: who plays, which bets are covered, and what is returned."""
 
-    banker: int
+    bank_seat: int
     """The seat that holds the bank."""
     covered_credits: int
     """The part of the bank, in credits, that the other players' bets cover."""
@@ -199,9 +199,9 @@ class CheminCoup:
 
 @dataclass(frozen=True)
 class CheminRules(SeatedRules, BankRules[CheminDefinition]):
-    """The rules of a playable game of chemin de fer; ``turn`` says which seat may hold the bank next."""
+    """The rules of a playable game of chemin de fer; ``bank_turn`` says which seat may hold the bank next."""
 
-    turn: BankHoldingTurn = BankHoldingTurn()
+    bank_turn: BankHoldingTurn = BankHoldingTurn()
     """Which seat may hold the bank next."""
     hands: ClassVar[HandDescriptions] = ((BANK_SPOT, BANK_NAMES, 3), (PUNTER_HAND_ID, PUNTER_NAMES, 3))
 
@@ -240,23 +240,23 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         Raises ValueError for a state that no round can leave.
         """
         if table_state is None:
-            return replace(self, table=None, turn=BankHoldingTurn())
+            return replace(self, table_state=None, bank_turn=BankHoldingTurn())
         if not isinstance(table_state, dict) or not table_state or set(table_state) - {"shoe", BANK_SPOT}:
             raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
         shoe = {"shoe": table_state["shoe"]} if "shoe" in table_state else None
         if shoe is not None:
             read_shoe(self.definition.shoe, shoe)
         seat_count, bank_max = self.definition.table.seat_count, self.definition.bank.limits.bet_max
-        turn = (
+        bank_turn = (
             BankHoldingTurn.from_json(table_state[BANK_SPOT], seat_count, bank_max)
             if BANK_SPOT in table_state
             else BankHoldingTurn()
         )
-        return replace(self, table=shoe, turn=turn)
+        return replace(self, table_state=shoe, bank_turn=bank_turn)
 
     def build_current_view(self) -> Mapping[str, object]:
         """Return the seat that may hold the bank next and the minimum of the bank in credits, for the screen."""
-        return {"bank": self.turn.seat, "banco": self.turn.bank_min}
+        return {"bank": self.bank_turn.seat, "banco": self.bank_turn.bank_min}
 
     # ------------------------------------------------------------------ when betting closes
     def combine_seat_wagers(self, wager: Wager, seat: int, other_wagers: Mapping[int, Wager]) -> Wager:
@@ -282,10 +282,10 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
                 count=PLAYERS_MIN,
             )
         credits_by_spot = {(bet.seat, bet.spot): bet.credits for bet in bets}
-        banker, uncovered_bank = self._find_bank(credits_by_spot)
-        seat_order = self._list_seats_from(banker + 1)[:-1]
-        banco_caller_seat = self._find_banco_caller(credits_by_spot, banker, uncovered_bank, seat_order)
-        covered_by_seat_and_spot = {(banker, BANK_SPOT): 0}
+        bank_seat, uncovered_bank = self._find_bank(credits_by_spot)
+        seat_order = self._list_seats_from(bank_seat + 1)[:-1]
+        banco_caller_seat = self._find_banco_caller(credits_by_spot, bank_seat, uncovered_bank, seat_order)
+        covered_by_seat_and_spot = {(bank_seat, BANK_SPOT): 0}
         for seat_and_spot in ([] if banco_caller_seat is None else [(banco_caller_seat, BANCO_SPOT)]) + [
             (seat, STAKE_SPOT) for seat in seat_order
         ]:
@@ -295,7 +295,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         covered_credits = sum(covered_by_seat_and_spot.values())
         if not covered_credits:
             raise RefusedRoundError("bank_not_covered", "bets: nobody bets against the bank")
-        covered_by_seat_and_spot[banker, BANK_SPOT] = covered_credits
+        covered_by_seat_and_spot[bank_seat, BANK_SPOT] = covered_credits
         played_bets = tuple(
             Bet(spot, credits_, seat)
             for (seat, spot), credits_ in covered_by_seat_and_spot.items()
@@ -314,7 +314,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             if (uncovered_credits := credits_ - covered_by_seat_and_spot.get((seat, spot), 0))
         )
         return CheminCoup(
-            banker,
+            bank_seat,
             covered_credits,
             largest_bet.seat if banco_caller_seat is None else banco_caller_seat,
             banco_caller_seat,
@@ -333,25 +333,25 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         Raises WagerError if no seat offers to hold the bank, or if only the last holder of the bank offers, but less
         than its minimum.
         """
-        for seat in self._list_seats_from(self.turn.seat):
+        for seat in self._list_seats_from(self.bank_turn.seat):
             offered_credits = credits_by_spot.get((seat, BANK_SPOT), 0)
-            holds_again = seat == self.turn.seat and self.turn.bank_min > 0
-            if holds_again and offered_credits >= self.turn.bank_min:
-                return seat, self.turn.bank_min
+            holds_again = seat == self.bank_turn.seat and self.bank_turn.bank_min > 0
+            if holds_again and offered_credits >= self.bank_turn.bank_min:
+                return seat, self.bank_turn.bank_min
             if offered_credits and not holds_again:
                 return seat, offered_credits
-        if credits_by_spot.get((self.turn.seat, BANK_SPOT), 0):
+        if credits_by_spot.get((self.bank_turn.seat, BANK_SPOT), 0):
             raise RefusedRoundError(
                 "bank_below_least",
-                f"bets: the bank is below its minimum of {format_count(self.turn.bank_min, 'credit')}",
-                count=self.turn.bank_min,
+                f"bets: the bank is below its minimum of {format_count(self.bank_turn.bank_min, 'credit')}",
+                count=self.bank_turn.bank_min,
             )
         raise RefusedRoundError("no_bank", "bets: no seat holds the bank")
 
     def _find_banco_caller(
         self,
         credits_by_spot: Mapping[tuple[int, str], int],
-        banker: int,
+        bank_seat: int,
         bank_credits: int,
         seat_order: Sequence[int],
     ) -> int | None:
@@ -362,7 +362,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         The seat whose *banco* lost the last round to the same bank has priority; then the seats come in turn
         (``seat_order``).
         """
-        priority_seat = self.turn.banco_priority_seat if banker == self.turn.seat else None
+        priority_seat = self.bank_turn.banco_priority_seat if bank_seat == self.bank_turn.seat else None
         in_turn = sorted(seat_order, key=lambda seat: seat != priority_seat)
         return next(
             (seat for seat in in_turn if 2 * credits_by_spot.get((seat, BANCO_SPOT), 0) >= bank_credits), None
@@ -376,18 +376,18 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """
         coup, shoe_rules = self.arrange_bank_and_hands(bets), self.definition.shoe
         hands_view = SeatHandsView(
-            {BANK_SPOT: coup.banker, PUNTER_HAND_ID: coup.punter_seat},
+            {BANK_SPOT: coup.bank_seat, PUNTER_HAND_ID: coup.punter_seat},
             viewer,
             count_points,
             face_down_card_count=2,
         )
         if not (yield from ask_whether_all_staked(hands_view.to_json(), viewer)):
             yield from (settle_push(bet, NOT_COVERED_SETTLEMENT_NAME) for bet in bets)
-            shoe_before = self.table if isinstance(self.table, Mapping) else {}
+            shoe_before = self.table_state if isinstance(self.table_state, Mapping) else {}
             return Outcome(
-                display=hands_view.to_json(), table_state={**shoe_before, BANK_SPOT: self.turn.to_json()}
+                display=hands_view.to_json(), table_state={**shoe_before, BANK_SPOT: self.bank_turn.to_json()}
             )
-        shoe, cues = open_shoe(shoe_rules, self.table, draw)
+        shoe, cues = open_shoe(shoe_rules, self.table_state, draw)
         yield from cues
         yield from coup.returned_settlements
         for name in (PUNTER_HAND_ID, BANK_SPOT, PUNTER_HAND_ID, BANK_SPOT):
@@ -407,14 +407,14 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         yield from hands_view.turn_face_up(BANK_SPOT, PUNTER_HAND_ID)
         if is_drawing:
             yield hands_view.deal_card(PUNTER_HAND_ID, shoe, draw)
-            third_card_points = CARD_POINTS_BY_RANK[get_rank(hands_view.cards[PUNTER_HAND_ID][2])]
+            third_card_points = CARD_POINTS_BY_RANK[get_rank(hands_view.cards_by_hand_id[PUNTER_HAND_ID][2])]
         if not is_over and third_card_points in BANK_DRAW_TABLE[bank_points]:
             yield hands_view.deal_card(BANK_SPOT, shoe, draw)
         result = hands_view.compare_points(PUNTER_HAND_ID, BANK_SPOT)
-        for bet in (Bet(BANK_SPOT, coup.covered_credits, coup.banker), *coup.covered_bets):
+        for bet in (Bet(BANK_SPOT, coup.covered_credits, coup.bank_seat), *coup.covered_bets):
             yield self._settle(bet, result)
         display = hands_view.to_json() | {"result": {1: PUNTER_HAND_ID, 0: "tie", -1: BANK_SPOT}[result]}
-        shoe_after = build_table_after_round(shoe_rules, shoe, self.table) or {}
+        shoe_after = build_table_after_round(shoe_rules, shoe, self.table_state) or {}
         return Outcome(
             display=display,
             table_state={**shoe_after, BANK_SPOT: self._find_turn_after(coup, result).to_json()},
@@ -439,7 +439,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         The same seat keeps the bank until it loses. After a win its bank doubles, less the commission.
         """
         if result > 0:
-            return BankHoldingTurn((coup.banker + 1) % self.definition.table.seat_count)
+            return BankHoldingTurn((coup.bank_seat + 1) % self.definition.table.seat_count)
         bank, limits = self.definition.bank, self.definition.bank.limits
         bank_min = (
             2 * coup.covered_credits - bank.compute_commission(coup.covered_credits)
@@ -447,7 +447,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             else coup.covered_credits
         )
         bank_min = min(max(bank_min, limits.bet_min), limits.bet_max)
-        return BankHoldingTurn(coup.banker, bank_min, coup.banco_caller_seat if result else None)
+        return BankHoldingTurn(coup.bank_seat, bank_min, coup.banco_caller_seat if result else None)
 
     # ------------------------------------------------------------------ figures
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
@@ -488,7 +488,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def _find_best_option(self) -> str:
         """Return whether drawing or standing on five points wins more against the bank, from a fresh shoe."""
         chances = _compute_result_chances(self.definition.shoe.deck_count)
-        return max((DRAW_OPTION, STAND_OPTION), key=lambda answer: chances[answer][1] - chances[answer][-1])
+        return max((DRAW_OPTION, STAND_OPTION), key=lambda option: chances[option][1] - chances[option][-1])
 
     def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return the figures of a fully covered bet for the best, the simplest and the worst play with five points.
@@ -537,7 +537,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
 # ---------------------------------------------------------------------------------- exact figures, from a fresh shoe
 @cache
-def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
+def _compute_result_chances(deck_count: int) -> Mapping[str, Mapping[int, Fraction]]:
     """Return the chances that the punter's hand beats the bank (1), ties (0) or loses (-1), from a fresh shoe.
 
     The outer key is what that hand does with five points: ``draw`` or ``stand``.
@@ -548,7 +548,7 @@ def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
         (STAND_OPTION, _FREE_CHOICE_POINTS),
     ):
         chances = dict.fromkeys((1, 0, -1), Fraction(0))
-        for coup, chance in compute_coup_chances(decks, stand_points_min).items():
+        for coup, chance in compute_coup_chances(deck_count, stand_points_min).items():
             chances[{"player": 1, "tie": 0, "bank": -1}[coup.winner]] += chance
         chances_by_option[option] = chances
     return chances_by_option

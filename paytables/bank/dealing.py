@@ -62,7 +62,7 @@ class ShoeRules(StrictTable):
         return self.cards_behind_stop_card is not None or self.rounds_per_shuffle > 1
 
     @property
-    def cards_min(self) -> int:
+    def cards_left_min(self) -> int:
         """Return how many cards must be left in the shoe for another round: one more than lie behind the stop card."""
         return (self.cards_behind_stop_card or 0) + 1
 
@@ -76,15 +76,15 @@ class ShoeRules(StrictTable):
         return (
             cards_after_shuffle
             if self.cards_behind_stop_card is None
-            else min(cards_after_shuffle, self.cards_min)
+            else min(cards_after_shuffle, self.cards_left_min)
         )
 
-    def check_players(self, players: int) -> None:
+    def check_player_count(self, player_count: int) -> None:
         """Raise ValueError for more than three players if one deck is dealt for two rounds."""
-        if self.rounds_per_shuffle > 1 and players > PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX:
+        if self.rounds_per_shuffle > 1 and player_count > PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX:
             raise ValueError(
                 "shoe.rounds: two rounds from one deck allow "
-                f"{PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX} players at most, not {players}"
+                f"{PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX} players at most, not {player_count}"
             )
 
 
@@ -127,8 +127,9 @@ def build_table_after_round(
     None: the shoe is shuffled again before the next round.
     """
     if shoe_rules.cards_behind_stop_card is not None:
-        is_retained = shoe.cards_left >= shoe_rules.cards_min
+        is_retained = shoe.cards_left >= shoe_rules.cards_left_min
     else:
+        # without a table state, the first of the two rounds has just been played
         is_retained = shoe_rules.rounds_per_shuffle > 1 and table_state is None
     return {"shoe": shoe.to_json()} if is_retained else None
 
@@ -143,7 +144,7 @@ def read_shoe(shoe_rules: ShoeRules, table_state: object) -> Shoe:
         raise ValueError(f"the table of a shoe must list its cards, not {table_state!r}")
     shoe, full_shoe = Shoe.from_json(table_state["shoe"]), Shoe.from_decks(shoe_rules.deck_count)
     if not shoe_rules.is_shoe_carried_over or (
-        shoe_rules.cards_behind_stop_card is not None and shoe.cards_left < shoe_rules.cards_min
+        shoe_rules.cards_behind_stop_card is not None and shoe.cards_left < shoe_rules.cards_left_min
     ):
         raise ValueError(
             f"the table stores a shoe of {shoe.cards_left} cards, "

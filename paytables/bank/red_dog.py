@@ -24,7 +24,7 @@ from paytables.seating import SeatedRules, can_see_seat_cards
 
 #: Ranks of a pack.
 _RANK_COUNT: Final = 13
-#: The answer that raises, and the id of its spot.
+#: The option that raises, and the id of its spot.
 RAISE_SPOT: Final = "raise"
 
 
@@ -108,7 +108,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         A third card is dealt before the settlement unless the first two are in sequence.
         """
         shoe_rules, bet_terms = self.definition.shoe, self.definition.ante
-        shoe, cues = open_shoe(shoe_rules, self.table, draw)
+        shoe, cues = open_shoe(shoe_rules, self.table_state, draw)
         yield from cues
         cards = [shoe.deal(draw, "card 1"), shoe.deal(draw, "card 2")]
         for card in cards:
@@ -133,7 +133,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
             yield _settle_by_ranks(bet, bet_terms, [get_rank(card) for card in cards])
         return Outcome(
             display=_build_display(cards, spread),
-            table_state=build_table_after_round(shoe_rules, shoe, self.table),
+            table_state=build_table_after_round(shoe_rules, shoe, self.table_state),
         )
 
     def _find_advice(self, spread: int) -> str:
@@ -143,9 +143,9 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
     @cached_property
     def raised_spreads(self) -> frozenset[int]:
         """Return the spreads for which a raise has a positive expectation, if the shoe is fresh."""
-        decks, bet_terms = self.definition.shoe.deck_count, self.definition.ante
+        deck_count, bet_terms = self.definition.shoe.deck_count, self.definition.ante
         win_probability_by_spread = {
-            n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANK_COUNT - 1)
+            n: Fraction(4 * deck_count * n, 52 * deck_count - 2) for n in range(1, _RANK_COUNT - 1)
         }
         return frozenset(
             n
@@ -167,11 +167,11 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
 
         The player raises at the spreads in ``raised_spreads``.
         """
-        decks, bet_terms = self.definition.shoe.deck_count, self.definition.ante
+        deck_count, bet_terms = self.definition.shoe.deck_count, self.definition.ante
         (bet,) = wager.bets
         for first_rank in range(_RANK_COUNT):
             for second_rank in range(_RANK_COUNT):
-                counts = [4 * decks] * _RANK_COUNT
+                counts = [4 * deck_count] * _RANK_COUNT
                 ways = counts[first_rank]
                 counts[first_rank] -= 1
                 ways *= counts[second_rank]

@@ -6,9 +6,9 @@ them with a value of d or more; the cards before it may come in any order. So th
 nine, a five and a two sum to 36. Only a ten or the nine can be the last card: 4! / 2! * 3 = 36 orders of values.
 
 The rows are counted value by value, from tens to aces. The N cards of value v are the factor
-``(1 + t x**v + u y**v) ** N`` of a generating function: the powers of x and y are the sums of the first and the
-second row, those of t and u their numbers of cards. The powers of t and u are packed side by side in one
-integer, so that a product is a shift.
+``(1 + t x**v + u y**v) ** N`` of a generating function: the powers of x and y are the sums of the first and the second
+row, and the powers of t and u are their numbers of cards. The powers of t and u are packed side by side in one integer,
+so that a product is a shift.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,13 +28,13 @@ RowSumWays = Sequence[Sequence[int]]
 
 
 @cache
-def compute_equal_row_probabilities(decks: int) -> tuple[Fraction, Fraction]:
+def compute_equal_row_probabilities(deck_count: int) -> tuple[Fraction, Fraction]:
     """Return the probabilities that both rows of trente et quarante end on the same point, and both on 31.
 
-    The shoe is fresh, of ``decks`` decks.
+    The shoe is fresh, of ``deck_count`` decks.
     """
     return compute_equal_row_probabilities_for_counts(
-        {value: (16 if value == _TEN_VALUE else 4) * decks for value in range(1, _TEN_VALUE + 1)}
+        {value: (16 if value == _TEN_VALUE else 4) * deck_count for value in range(1, _TEN_VALUE + 1)}
     )
 
 
@@ -50,8 +50,8 @@ def _find_row_length_bound(counts: Mapping[int, int], sum_max: int) -> int:
     """Return one more than the maximum number of cards whose values sum to at most ``sum_max``."""
     bound, remaining_sum = 1, sum_max
     for value, count in sorted(counts.items()):
-        cards = min(count, remaining_sum // value)
-        bound, remaining_sum = bound + cards, remaining_sum - cards * value
+        card_count = min(count, remaining_sum // value)
+        bound, remaining_sum = bound + card_count, remaining_sum - card_count * value
     return bound
 
 
@@ -90,29 +90,29 @@ class _RowPairCount:
         row_sums = range(HIGHEST_ROW_TOTAL + 1)
         open_cells = [[int(a == b == 0) for b in row_sums] for a in row_sums]
         ended_cells = [[0 for _ in row_sums] for _ in row_sums]
-        for value in range(_TEN_VALUE, 1, -1):
+        for card_value in range(_TEN_VALUE, 1, -1):
             open_cells, ended_cells = self._repack_cells(
-                HIGHEST_ROW_TOTAL // value + 1, open_cells, ended_cells
+                HIGHEST_ROW_TOTAL // card_value + 1, open_cells, ended_cells
             )
-            is_upper_half = value == 2
+            is_upper_half = card_value == 2
             sum_of_lower_cards = sum(
-                lower_value * count for lower_value, count in self.counts.items() if lower_value < value
+                lower_value * count for lower_value, count in self.counts.items() if lower_value < card_value
             )
             open_cells = self._add_cards_of_value(
                 open_cells,
-                value,
-                LOWEST_ROW_TOTAL - 1 + value,
+                card_value,
+                LOWEST_ROW_TOTAL - 1 + card_value,
                 2 * LOWEST_ROW_TOTAL - sum_of_lower_cards,
                 is_upper_half=is_upper_half,
             )
             ended_cells = self._add_cards_of_value(
                 ended_cells,
-                value,
+                card_value,
                 HIGHEST_ROW_TOTAL,
                 2 * HIGHEST_ROW_TOTAL - sum_of_lower_cards,
                 is_upper_half=is_upper_half,
             )
-            shift = _TEN_VALUE - value
+            shift = _TEN_VALUE - card_value
             for a in range(HIGHEST_ROW_TOTAL + 1 - shift):
                 for b in range(a if is_upper_half else 0, HIGHEST_ROW_TOTAL + 1 - shift):
                     if open_cells[a][b]:
@@ -123,13 +123,13 @@ class _RowPairCount:
             self._count_ways_with_aces(ended_cells, HIGHEST_ROW_TOTAL) + refait_cell
         ), self._compute_probability(refait_cell)
 
-    def _repack_cells(self, cards: int, *grids: list[list[int]]) -> list[list[list[int]]]:
+    def _repack_cells(self, card_count: int, *grids: list[list[int]]) -> list[list[list[int]]]:
         """Return the cells of trente et quarante rows repacked with room for more cards.
 
-        A cell has the sums of both rows as powers of t and u; now ``cards`` powers of t fit beside each power
+        A cell has the sums of both rows as powers of t and u; now ``card_count`` powers of t fit beside each power
         of u. While only high cards were added, few powers are needed.
         """
-        cell_bits, self.polynomial_bits = self.polynomial_bits, self.coefficient_bits * cards
+        cell_bits, self.polynomial_bits = self.polynomial_bits, self.coefficient_bits * card_count
         mask = (1 << cell_bits) - 1
 
         def widen_cell(cell: int) -> int:
@@ -148,12 +148,12 @@ class _RowPairCount:
         """Return the cells after adding any number of cards of ``value`` to either row of trente et quarante.
 
         Only sums of at most ``sum_max`` each and at least ``joint_sum_min`` together are kept: from smaller ones, the
-        cards of lower values are too few to reach the required sums. With ``is_upper_half``, sums in which that of the
-        first row is the larger one are left out.
+        cards of lower values are too few to reach the required sums. With ``is_upper_half``, pairs of sums in which the
+        first row's sum is the larger are left out.
         """
         row_sums = range(HIGHEST_ROW_TOTAL + 1)
         count = self.counts[value]
-        # factors[i][j]: the choices of j cards for the second row, if i cards of the value are in the first
+        # choice_factors[i][j]: the choices of j cards for the second row, if i cards of the value are in the first
         choice_factors = [[comb(count - i, j) for j in range(count - i + 1)] for i in range(count + 1)]
         return [
             [
@@ -174,10 +174,10 @@ class _RowPairCount:
         """
         total_ways, sums_before_of_second_row = 0, range(b, -1, -value)
         for i, (sum_before, choice_row) in enumerate(zip(range(a, -1, -value), choice_factors, strict=False)):
-            row, ways, shift = cells[sum_before], 0, 0
+            cell_row, ways, shift = cells[sum_before], 0, 0
             for second_sum_before, choices in zip(sums_before_of_second_row, choice_row, strict=False):
-                if row[second_sum_before]:
-                    ways += row[second_sum_before] * choices << shift
+                if cell_row[second_sum_before]:
+                    ways += cell_row[second_sum_before] * choices << shift
                 shift += self.polynomial_bits
             if ways:
                 total_ways += ways * choice_factors[0][i] << (i * self.coefficient_bits)
@@ -198,12 +198,12 @@ class _RowPairCount:
         """Yield the terms of a packed cell: the cards in the first row, those in the second row, and the ways."""
         second_count = 0
         while cell:
-            row_of_cell, first_count = cell & ((1 << self.polynomial_bits) - 1), 0
-            while row_of_cell:
-                ways = row_of_cell & ((1 << self.coefficient_bits) - 1)
+            packed_row, first_count = cell & ((1 << self.polynomial_bits) - 1), 0
+            while packed_row:
+                ways = packed_row & ((1 << self.coefficient_bits) - 1)
                 if ways:
                     yield first_count, second_count, ways
-                row_of_cell, first_count = row_of_cell >> self.coefficient_bits, first_count + 1
+                packed_row, first_count = packed_row >> self.coefficient_bits, first_count + 1
             cell, second_count = cell >> self.polynomial_bits, second_count + 1
 
     def _count_last_card_choices(self, cell: int) -> int:

@@ -24,7 +24,7 @@ from paytables.layout import (
 )
 from paytables.seating import SeatedRules, list_seat_hands
 
-D = TypeVar("D", bound=BankDefinition)
+DefinitionT = TypeVar("DefinitionT", bound=BankDefinition)
 
 #: The hands on the felt, starting with the bank's: id, names by language, and maximum number of cards.
 HandDescriptions = tuple[tuple[str, Mapping[str, str], int], ...]
@@ -35,12 +35,12 @@ PLAYER_NAMES: Mapping[str, str] = {"en": "Player", "fr": "Joueur"}
 
 
 @dataclass(frozen=True)
-class BankRules(TableRules, Generic[D]):
-    """Base class of the rules of card games against the bank; ``table`` is the shoe left by earlier rounds."""
+class BankRules(TableRules, Generic[DefinitionT]):
+    """Base class of the rules of card games against the bank; ``table_state`` is the shoe left by earlier rounds."""
 
-    definition: D
+    definition: DefinitionT
     """The definition of the game."""
-    table: object = field(default=None, compare=False)
+    table_state: object = field(default=None, compare=False)
     """The shoe left by earlier rounds, as the table state stores it."""
     hands: ClassVar[HandDescriptions] = (("bank", BANK_NAMES, 3), ("player", PLAYER_NAMES, 3))
     """The hands drawn on the screen: the id, the names by language, and the largest number of cards."""
@@ -132,7 +132,7 @@ class BankRules(TableRules, Generic[D]):
         """
         if table_state is not None:
             read_shoe(self.definition.shoe, table_state)
-        return self.with_table_fields(table=table_state)
+        return self.with_table_fields(table_state=table_state)
 
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the betting spots and the hands."""
@@ -185,7 +185,7 @@ class BankRules(TableRules, Generic[D]):
         return analyse_cases(bet_name, wager, self.iter_cases(wager), depth)
 
 
-class SeatedBankRules(SeatedRules, BankRules[D]):
+class SeatedBankRules(SeatedRules, BankRules[DefinitionT]):
     """Base class of the rules of card games in which each seat has its own hand against the bank's."""
 
     @property
@@ -196,9 +196,9 @@ class SeatedBankRules(SeatedRules, BankRules[D]):
 
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the bank's hand and one for each seat, each with its names and its maximum number of cards."""
-        bank, (_, _, cards_max) = self.list_displayed_hands()
+        (bank_hand_id, bank_names, bank_cards_max), (_, _, cards_max) = self.list_displayed_hands()
         return [
-            {"id": bank[0], "names": dict(bank[1]), "cards": bank[2]},
+            {"id": bank_hand_id, "names": dict(bank_names), "cards": bank_cards_max},
             *list_seat_hands(self.definition.table.seat_count, cards=cards_max),
         ]
 
@@ -218,7 +218,7 @@ def build_added_spot(bet: BankBet, spot_id: str, names: Mapping[str, str]) -> Sp
     )
 
 
-def check_bets(rules: BankRules[D], file: str) -> None:
+def check_bets(rules: BankRules[DefinitionT], file: str) -> None:
     """Check the bets of a card game: unique ids, pays in whole credits, and preset bets that the table accepts.
 
     Raises :class:`DefinitionError`, which names the wrong key.
@@ -236,17 +236,19 @@ FRESH_SHOE_DEALS: Final = "over the possible deals from a fresh shoe"
 
 
 def build_bank_family(
-    model: type[D],
-    rules: type[BankRules[D]],
-    figures: frozenset[int] = frozenset(),
+    model: type[DefinitionT],
+    rules: type[BankRules[DefinitionT]],
+    help_figures: frozenset[int] = frozenset(),
     counted_cases: str = FRESH_SHOE_DEALS,
-) -> GameFamily[D]:
+) -> GameFamily[DefinitionT]:
     """Return the family of one kind of card game against the bank, from its definition model and rules."""
 
-    def build(data: D, file: str) -> BankRules[D]:
+    def build(definition: DefinitionT, file: str) -> BankRules[DefinitionT]:
         """Build the rules of a game from its definition, and check its bets."""
-        game_rules = rules(data)
+        game_rules = rules(definition)
         check_bets(game_rules, file)
         return game_rules
 
-    return GameFamily(model, build, help_figures=figures | STANDARD_DECK_SIZES, counted_cases=counted_cases)
+    return GameFamily(
+        model, build, help_figures=help_figures | STANDARD_DECK_SIZES, counted_cases=counted_cases
+    )

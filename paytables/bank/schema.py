@@ -48,5 +48,5 @@ class BankDefinition(TableDefinition):
     @model_validator(mode="after")
     def _check_players(self) -> Self:
         """Refuse more seats than the definition's shoe allows."""
-        self.shoe.check_players(self.table.seat_count)
+        self.shoe.check_player_count(self.table.seat_count)
         return self

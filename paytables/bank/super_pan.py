@@ -52,7 +52,7 @@ _BANK_DRAWS_UP_TO_POINTS: Final = 5
 #: Cards that are dealt to each hand.
 _CARDS_PER_HAND: Final = 3
 
-#: A function that returns the player's answer, draw or stand, from the points of three cards in ascending order.
+#: A function that returns the player's option, draw or stand, from the points of three cards in ascending order.
 DrawDecider: TypeAlias = Callable[[tuple[int, ...]], str]
 
 
@@ -114,7 +114,7 @@ class SuperPanDefinition(BankDefinition):
 class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     """The rules of a playable game of Super Pan 9, with a shoe shuffled for every round."""
 
-    turn: BankTurn = FIRST_BANK_TURN
+    bank_turn: BankTurn = FIRST_BANK_TURN
     """Which seat is offered the bank of the next round first."""
 
     hands: ClassVar[HandDescriptions] = ((BANK_SPOT, BANK_NAMES, 4), ("player", PLAYER_NAMES, 4))
@@ -144,7 +144,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         banked_round = self.arrange_bank(bets)
         hand_id_by_seat = {bet.seat: format_hand_id(bet.seat) for bet in banked_round.played_bets}
         holders = {
-            BANK_SPOT: banked_round.banker,
+            BANK_SPOT: banked_round.bank_seat,
             **{hand_id: seat for seat, hand_id in hand_id_by_seat.items()},
         }
         hands_view = SeatHandsView(holders, viewer, _count_points, face_down_card_count=_CARDS_PER_HAND + 1)
@@ -161,7 +161,9 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         )
         for bet in banked_round.played_bets:
             hand_id = hand_id_by_seat[bet.seat]
-            points = tuple(sorted(CARD_POINTS_BY_RANK[get_rank(card)] for card in hands_view.cards[hand_id]))
+            points = tuple(
+                sorted(CARD_POINTS_BY_RANK[get_rank(card)] for card in hands_view.cards_by_hand_id[hand_id])
+            )
             prompt = _build_display(hands_view, own_hand)
             if can_see_seat_cards(bet.seat, viewer):
                 prompt["advice"] = self.find_best_option(points, bet.credits)
@@ -238,10 +240,10 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     def _iter_cases(self, stakes: Mapping[str, int], choose_option: DrawDecider) -> Iterable[WeightedResult]:
         """Yield, for each hand of the player, the possible ones of a win, a push and a loss, as weighted cases.
 
-        ``choose_option`` returns the answer for a hand: draw or stand.
+        ``choose_option`` returns the option for a hand: draw or stand.
         """
-        decks, name = self.definition.shoe.deck_count, self.definition.stake.id
-        counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])
+        deck_count, name = self.definition.shoe.deck_count, self.definition.stake.id
+        counts, bet = _count_cards_by_points(deck_count), Bet(name, stakes[name])
         bank_settlements = (
             [settle_push(Bet(BANK_SPOT, stakes[BANK_SPOT]), NOT_COVERED_SETTLEMENT_NAME)]
             if BANK_SPOT in stakes
@@ -250,7 +252,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         hand_count = comb(sum(counts), _CARDS_PER_HAND)
         for hand in combinations_with_replacement(range(len(counts)), _CARDS_PER_HAND):
             hand_chance = Fraction(_count_ways(counts, hand), hand_count)
-            stand_chances, draw_chances = _compute_chances(hand, decks)
+            stand_chances, draw_chances = _compute_chances(hand, deck_count)
             chances = draw_chances if choose_option(hand) == DRAW_OPTION else stand_chances
             for result, chance in chances.items():
                 if chance * hand_chance:
@@ -334,9 +336,9 @@ def _count_points(hand: Sequence[Card]) -> int:
 
 
 # ---------------------------------------------------------------------------------- exact figures, by points
-def _count_cards_by_points(decks: int) -> tuple[int, ...]:
+def _count_cards_by_points(deck_count: int) -> tuple[int, ...]:
     """Return the number of cards in the shoe by points 0 to 6: faces count 0, aces 1, two to six their number."""
-    return (12 * decks, *([4 * decks] * 6))
+    return (12 * deck_count, *([4 * deck_count] * 6))
 
 
 def _iter_hands() -> Iterable[tuple[int, ...]]:
@@ -354,10 +356,10 @@ def _count_ways(counts: Sequence[int], hand: Sequence[int]) -> int:
 
 @cache
 def _compute_chances(
-    hand: tuple[int, ...], decks: int
+    hand: tuple[int, ...], deck_count: int
 ) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]]:
     """Return the chances to win (1), push (0) and lose (-1) with a Super Pan 9 hand: if it stands, and if it draws."""
-    counts_left = list(_count_cards_by_points(decks))
+    counts_left = list(_count_cards_by_points(deck_count))
     for points in hand:
         counts_left[points] -= 1
     own_points, cards_left = sum(hand) % 10, sum(counts_left)

@@ -32,12 +32,12 @@ from paytables.game import GameFamily
 from paytables.layout import TableLayout, WeightedResult, settle_bet, settle_push
 from paytables.prison import (
     BetResult,
-    ImprisonedBet,
-    imprisoned_bets_from_json,
-    imprisoned_bets_to_json,
+    HeldBet,
+    held_bets_from_json,
+    held_bets_to_json,
     list_bets_on_table,
     settle_imprisoned_stake,
-    settle_or_imprison,
+    settle_or_hold_over,
     settle_partial_return,
     with_prison_choice,
 )
@@ -170,7 +170,7 @@ class TrenteCoup:
 class TrenteRules(BankRules[TrenteDefinition]):
     """The rules of a playable game of trente et quarante; ``held_bets`` are the stakes in prison."""
 
-    held_bets: tuple[ImprisonedBet, ...] = field(default=(), compare=False)
+    held_bets: tuple[HeldBet, ...] = field(default=(), compare=False)
     """The stakes in prison, from earlier coups."""
     hands: ClassVar[HandDescriptions] = (
         ("black", {"en": "Black", "fr": "Noir"}, _USUAL_ROW_CARDS_MAX),
@@ -214,24 +214,22 @@ class TrenteRules(BankRules[TrenteDefinition]):
         Raises ValueError for a table state that no round can leave.
         """
         if table_state is None:
-            return self.with_table_fields(table=None, held_bets=())
+            return self.with_table_fields(table_state=None, held_bets=())
         if not isinstance(table_state, dict) or not table_state or set(table_state) - {"shoe", "held"}:
             raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
         shoe = {"shoe": table_state["shoe"]} if "shoe" in table_state else None
         if shoe is not None:
             read_shoe(self.definition.shoe, shoe)
         held_bets = self._read_held_bets(table_state["held"]) if "held" in table_state else ()
-        return self.with_table_fields(table=shoe, held_bets=held_bets)
+        return self.with_table_fields(table_state=shoe, held_bets=held_bets)
 
-    def _read_held_bets(self, held_bets_data: object) -> tuple[ImprisonedBet, ...]:
+    def _read_held_bets(self, held_bets_data: object) -> tuple[HeldBet, ...]:
         """Return the stakes in prison in a stored table state. Raises ValueError if no round can leave them."""
         if not isinstance(held_bets_data, list) or not held_bets_data:
             raise ValueError(
                 f"{held_bets_data!r} is not a list of stakes in prison that a round of this game can leave"
             )
-        held_bets = imprisoned_bets_from_json(
-            held_bets_data, self.bet_by_id, self.definition.table.seat_count
-        )
+        held_bets = held_bets_from_json(held_bets_data, self.bet_by_id, self.definition.table.seat_count)
         for bet in held_bets:
             limits = self.bet_by_id[bet.spot].limits
             if (
@@ -254,7 +252,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
         The payment is the part of the stake that the player could have taken back at the refait.
         """
-        return tuple(settle_partial_return(bet) for bet in self.held_bets), self.table
+        return tuple(settle_partial_return(bet) for bet in self.held_bets), self.table_state
 
     def build_wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` credits. It may be 0 while stakes of earlier rounds are still in prison.
@@ -270,7 +268,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         """Play a coup: deal both rows and settle every bet; at a refait ask for half or prison."""
         accepted_wager = self.build_wager(wager.credits, **wager.options)
         shoe_rules = self.definition.shoe
-        shoe, cues = open_shoe(shoe_rules, self.table, draw)
+        shoe, cues = open_shoe(shoe_rules, self.table_state, draw)
         yield from cues
         rows: dict[str, list[Card]] = {name: [] for name in ROW_NAMES}
         is_complete = True
@@ -291,19 +289,21 @@ class TrenteRules(BankRules[TrenteDefinition]):
         bets = list_bets_on_table(self.held_bets, accepted_wager, self.table_layout.spots)
         insured_spots = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURANCE_SPOT_SUFFIX)}
 
-        def decide_bet(bet: ImprisonedBet) -> BetResult:
+        def decide_bet(bet: HeldBet) -> BetResult:
             """Return the result of this coup of trente et quarante for a bet."""
             return self.decide_bet(
                 bet, coup, is_insured=(bet.seat, bet.spot + INSURANCE_SPOT_SUFFIX) in insured_spots
             )
 
-        held_bets = yield from settle_or_imprison(bets, decide_bet, display, "refait")
+        held_bets = yield from settle_or_hold_over(bets, decide_bet, display, "refait")
         return Outcome(
             display=display,
-            table_state=_build_table_state(build_table_after_round(shoe_rules, shoe, self.table), held_bets),
+            table_state=_build_table_state(
+                build_table_after_round(shoe_rules, shoe, self.table_state), held_bets
+            ),
         )
 
-    def decide_bet(self, bet: ImprisonedBet, coup: TrenteCoup, *, is_insured: bool) -> BetResult:
+    def decide_bet(self, bet: HeldBet, coup: TrenteCoup, *, is_insured: bool) -> BetResult:
         """Return the result of a coup for one bet: its settlement, or the bet in prison that stays on the table.
 
         If the rules give the choice between both, the result contains both and the player chooses.
@@ -330,7 +330,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return settle_bet(bet, bet_terms.odds if bet_terms.simple_chance in winning_chances else None), None
 
     # ------------------------------------------------------------------ figures
-    def _settle_coup(self, bets: Sequence[ImprisonedBet], coup: TrenteCoup) -> list[Settlement]:
+    def _settle_coup(self, bets: Sequence[HeldBet], coup: TrenteCoup) -> list[Settlement]:
         """Return a coup's settlements if every player takes part of the stake back at a refait."""
         insured_spots = {bet.spot for bet in bets if bet.spot.endswith(INSURANCE_SPOT_SUFFIX)}
         results = (
@@ -344,7 +344,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
         Both rows are equally likely to win, and the first card is as likely red as black.
         """
-        bets = [ImprisonedBet(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
+        bets = [HeldBet(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
         equal_rows_probability, refait_probability = compute_equal_row_probabilities(
             self.definition.shoe.deck_count
         )
@@ -385,7 +385,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             bet_after_refait
             for spot, credits_ in stakes.items()
             if spot in self.bet_by_id and spot + INSURANCE_SPOT_SUFFIX not in stakes
-            for bet_after_refait in [ImprisonedBet(spot, credits_, times_held_over=1)]
+            for bet_after_refait in [HeldBet(spot, credits_, times_held_over=1)]
             if bet_after_refait.can_stay
         ]
         if not prison_bets:
@@ -405,7 +405,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         )
         return with_prison_choice(figures, _TAKE_PART_BACK_TEXT, worst_rtp, prison_note)
 
-    def _compute_prison_mean(self, bet: ImprisonedBet) -> Fraction:
+    def _compute_prison_mean(self, bet: HeldBet) -> Fraction:
         """Return the mean return of a stake that its player leaves in prison as long as the rules allow."""
         equal_rows_probability, refait_probability = compute_equal_row_probabilities(
             self.definition.shoe.deck_count
@@ -465,9 +465,9 @@ def _deal_card(rows: Mapping[str, list[Card]], row_name: str, shoe: Shoe, draw: 
     return Cue("deal", {"hand": row_name, "card": format_card(card)})
 
 
-def _build_table_state(shoe: Mapping[str, object] | None, held_bets: Sequence[ImprisonedBet]) -> object:
+def _build_table_state(shoe: Mapping[str, object] | None, held_bets: Sequence[HeldBet]) -> object:
     """Return the table state to store, from the shoe and the stakes in prison; None if there is neither."""
-    table = {**(shoe or {}), **({"held": imprisoned_bets_to_json(held_bets)} if held_bets else {})}
+    table = {**(shoe or {}), **({"held": held_bets_to_json(held_bets)} if held_bets else {})}
     return table or None
 
 

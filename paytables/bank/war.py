@@ -92,7 +92,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal a card to each seat and the bank, settle, and go to war for seats that choose it."""
         shoe_rules = self.definition.shoe
-        shoe, cues = open_shoe(shoe_rules, self.table, draw)
+        shoe, cues = open_shoe(shoe_rules, self.table_state, draw)
         yield from cues
         seats = sorted({bet.seat for bet in bets})
         hands: dict[int, list[Card]] = {}
@@ -120,16 +120,16 @@ class WarRules(SeatedBankRules[WarDefinition]):
             if decision.get_chosen_option((yield decision)) == "surrender":
                 yield _settle_surrender(seat_bets[MAIN_SPOT])
                 continue
-            for owner in (seat, _BANK_HAND_KEY):
+            for hand_key in (seat, _BANK_HAND_KEY):
                 for n in range(_BURNED_CARD_COUNT_BEFORE_WAR):
                     shoe.deal(draw, f"burned {n + 1}")
-                hands[owner] = [hands[owner][0], shoe.deal(draw, f"war {_format_hand_id(owner)}")]
-                yield _build_deal_cue(hands, owner)
+                hands[hand_key] = [hands[hand_key][0], shoe.deal(draw, f"war {_format_hand_id(hand_key)}")]
+                yield _build_deal_cue(hands, hand_key)
             second_comparison = _compare_ranks(hands[seat][1], hands[_BANK_HAND_KEY][1])
             yield from _settle_war(seat_bets[MAIN_SPOT], war_bet, self.definition.main_bet, second_comparison)
         return Outcome(
             display=_build_display(hands, viewer),
-            table_state=build_table_after_round(shoe_rules, shoe, self.table),
+            table_state=build_table_after_round(shoe_rules, shoe, self.table_state),
         )
 
     def _settle_tie_bet(self, bet: Bet, comparison: int) -> Settlement:
@@ -218,7 +218,7 @@ def _compare_ranks(player_card: Card, bank_card: Card) -> int:
 
 
 def _settle_main_bet(bet: Bet, bet_terms: BankBet, comparison: int) -> Settlement:
-    """Return the settlement of the main bet of casino war by first cards that differ.
+    """Return the settlement of the main bet by first cards that differ.
 
     ``comparison`` is 1 if the player's card is higher, or -1 if it is lower.
     """
@@ -245,29 +245,29 @@ def _settle_war(bet: Bet, war_bet: Bet, bet_terms: BankBet, comparison: int) -> 
     ]
 
 
-def _format_hand_id(owner: int) -> str:
+def _format_hand_id(hand_key: int) -> str:
     """Return the id of a seat's hand, or of the bank's, on the felt."""
-    return "bank" if owner == _BANK_HAND_KEY else format_hand_id(owner)
+    return "bank" if hand_key == _BANK_HAND_KEY else format_hand_id(hand_key)
 
 
-def _build_deal_cue(hands: Mapping[int, Sequence[Card]], owner: int) -> Cue:
+def _build_deal_cue(hands: Mapping[int, Sequence[Card]], hand_key: int) -> Cue:
     """Return the cue that deals the last card of a seat's hand, or of the bank's."""
-    return Cue("deal", {"hand": _format_hand_id(owner), "card": format_card(hands[owner][-1])})
+    return Cue("deal", {"hand": _format_hand_id(hand_key), "card": format_card(hands[hand_key][-1])})
 
 
 def _build_display(hands: Mapping[int, Sequence[Card]], viewer: int | None) -> dict[str, object]:
-    """Return all hands for the screen of the seat ``viewer``; all cards of casino war are dealt face up."""
+    """Return all hands for the screen of the seat ``viewer``; all cards are dealt face up."""
     return {
         "kind": "table",
         "felt": "cards",
         "result": format_card(hands[_BANK_HAND_KEY][-1]),
         "hands": [
             {
-                "id": _format_hand_id(owner),
+                "id": _format_hand_id(hand_key),
                 "cards": [format_card(card) for card in cards],
-                **({} if owner == _BANK_HAND_KEY else describe_owner(owner, viewer)),
+                **({} if hand_key == _BANK_HAND_KEY else describe_owner(hand_key, viewer)),
             }
-            for owner, cards in hands.items()
+            for hand_key, cards in hands.items()
         ],
     }
 

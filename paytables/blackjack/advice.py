@@ -1,6 +1,6 @@
-"""The best blackjack strategy as data: an answer for each hand, packed into a definition, read by plain Python.
+"""The best blackjack strategy as data: an option for each hand, packed into a definition, read by plain Python.
 
-There is one byte per answer (:data:`OPTION_NAMES`). For each up card of the dealer, ace to ten, the answers are in
+There is one byte per option (:data:`OPTION_NAMES`). For each up card of the dealer, ace to ten, the options are in
 this order:
 
 (a) the hands of a box that has not split;
@@ -30,11 +30,11 @@ from paytables.blackjack.hands import (
 from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, AnalysedHouseRules
 from paytables.poker.policy import unpack_policy
 
-#: The numbers of the answers for a hand, as stored in a strategy.
+#: The numbers of the options for a hand, as stored in a strategy.
 STAND_OPTION: Final = 0
 HIT_OPTION: Final = 1
 DOUBLE_OPTION: Final = 2
-#: The name of each answer, by its number.
+#: The name of each option, by its number.
 OPTION_NAMES: Final = ("stand", "hit", "double")
 #: The packed hand of a 6, a 7 and an 8.
 PACKED_SIX_SEVEN_EIGHT: Final = PACKED_CARD_BY_VALUE[5] + PACKED_CARD_BY_VALUE[6] + PACKED_CARD_BY_VALUE[7]
@@ -46,7 +46,7 @@ PACKED_STARTS_OF_SUITED_678: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class HandSituation:
-    """What the best answer for a blackjack hand depends on, apart from its cards."""
+    """What the best option for a blackjack hand depends on, apart from its cards."""
 
     dealer_up_card: int
     """The value of the dealer's up card."""
@@ -66,13 +66,13 @@ PairSituation = tuple[int, int, bool]
 
 
 @cache
-def _index_questions(deck_count: int, *, suited: bool, same_rank: bool) -> dict[HandQuestion, int]:
-    """Return the byte index, in a stored strategy, of the answer for each blackjack situation and hand."""
+def _index_questions(deck_count: int, *, has_suited_pay: bool, same_rank: bool) -> dict[HandQuestion, int]:
+    """Return the byte index, in a stored strategy, of the option for each blackjack situation and hand."""
     shoe = build_shoe(deck_count)
     values_by_hand = compute_hand_values(shoe)
     playable_hands = [hand for hand, hand_value in values_by_hand.items() if hand_value.card_count >= 2]
     index_by_question: dict[HandQuestion, int] = {}
-    for is_one_suit in (False, True)[: 1 + suited]:
+    for is_one_suit in (False, True)[: 1 + has_suited_pay]:
         for up_card_value in range(ACE_VALUE, TEN_VALUE + 1):
             situations_and_hands = [(HandSituation(up_card_value), playable_hands)]
             for pair_value in range(ACE_VALUE, TEN_VALUE + 1):
@@ -125,7 +125,7 @@ def _index_insurable_hands(deck_count: int) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class PackedStrategy:
-    """The best blackjack strategy for a table's rules as bytes: its answers, splits, insurance and even money."""
+    """The best blackjack strategy for a table's rules as bytes: its options, splits, insurance and even money."""
 
     house: AnalysedHouseRules
     """The house rules for which the strategy is the best."""
@@ -136,29 +136,31 @@ class PackedStrategy:
     def pack_strategy(
         cls,
         house: AnalysedHouseRules,
-        answers: Mapping[HandQuestion, int],
+        option_by_question: Mapping[HandQuestion, int],
         hand_count_by_pair: Mapping[PairSituation, int],
         insured_hands: set[int],
         even_money_up_cards: set[int],
     ) -> "PackedStrategy":
-        """Return a blackjack strategy in its packed form. Questions missing from ``answers`` cannot occur."""
-        answer_bytes = bytes(
-            answers.get(question, STAND_OPTION) for question in cls(house, b"").index_by_question
+        """Return a blackjack strategy in packed form. Questions missing from ``option_by_question`` cannot occur."""
+        option_bytes = bytes(
+            option_by_question.get(question, STAND_OPTION) for question in cls(house, b"").index_by_question
         )
         split_bytes = bytes(hand_count_by_pair.get(pair, 0) for pair in _PAIR_INDEXES)
         insurance_bytes = bytes(hand in insured_hands for hand in _index_insurable_hands(house.deck_count))
         even_money_bytes = bytes(up in even_money_up_cards for up in (ACE_VALUE, TEN_VALUE))
         return cls(
             house,
-            answer_bytes + split_bytes + insurance_bytes + even_money_bytes,
+            option_bytes + split_bytes + insurance_bytes + even_money_bytes,
         )
 
     @cached_property
     def index_by_question(self) -> dict[HandQuestion, int]:
-        """Return the byte index, in the packed strategy, of the answer for each blackjack situation and hand."""
+        """Return the byte index, in the packed strategy, of the option for each blackjack situation and hand."""
         house = self.house
         return _index_questions(
-            house.deck_count, suited=house.suited_678_odds is not None, same_rank=house.splits_same_rank_only
+            house.deck_count,
+            has_suited_pay=house.suited_678_odds is not None,
+            same_rank=house.splits_same_rank_only,
         )
 
     @property
@@ -171,11 +173,11 @@ class PackedStrategy:
             + 2
         )
 
-    def find_option(self, situation: HandSituation, values: Sequence[int], *, suited: bool = False) -> str:
-        """Return the strategy's answer for a blackjack hand that is not to be split: stand, hit or double."""
+    def find_option(self, situation: HandSituation, values: Sequence[int], *, is_suited: bool = False) -> str:
+        """Return the strategy's option for a blackjack hand that is not to be split: stand, hit or double."""
         hand = _pack_hand(values)
         is_one_suit = (
-            suited and self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678
+            is_suited and self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678
         )
         return OPTION_NAMES[self.packed_bytes[self.index_by_question[situation, hand, is_one_suit]]]
 

@@ -86,7 +86,7 @@ class TotalsChart:
         values: Sequence[int],
         best_total: int,
         *,
-        soft: bool,
+        is_soft: bool,
         options: Iterable[int],
     ) -> int:
         """Return the chart's decision for a hand that is not split or, if it is not in ``options``, the fallback.
@@ -95,7 +95,7 @@ class TotalsChart:
         chart says; a hit that is not permitted becomes a stand.
         """
         fallback_option, doubles = self.decision_by_situation.get(
-            (up_card_value, (soft, best_total)), ChartDecision(STAND_OPTION, doubles=False)
+            (up_card_value, (is_soft, best_total)), ChartDecision(STAND_OPTION, doubles=False)
         )
         if doubles and DOUBLE_OPTION in options and len(values) == 2:
             return DOUBLE_OPTION
@@ -107,7 +107,7 @@ class TotalsChart:
         def choose_from_chart(
             situation: HandSituation,
             hand: int,
-            _suited: bool,  # noqa: FBT001 (signature of OptionChooser)
+            _is_suited: bool,  # noqa: FBT001 (signature of OptionChooser)
             options: SumsByOption,
         ) -> int:
             """Return the chart's decision for a blackjack hand, chosen among the permitted ``options``."""
@@ -116,7 +116,7 @@ class TotalsChart:
                 situation.dealer_up_card,
                 list_card_values(hand),
                 known_hand.best_total,
-                soft=known_hand.is_soft,
+                is_soft=known_hand.is_soft,
                 options=options,
             )
 
@@ -140,23 +140,23 @@ def guess_first_decision(hand_total: HandTotal) -> ChartDecision:
 
     For a total that no hand reaches, the chart keeps this decision.
     """
-    soft, total = hand_total
-    fallback_option = HIT_OPTION if total < (18 if soft else 12) else STAND_OPTION
+    is_soft, total = hand_total
+    fallback_option = HIT_OPTION if total < (18 if is_soft else 12) else STAND_OPTION
     return ChartDecision(fallback_option, doubles=False)
 
 
 def format_chart(chart: TotalsChart) -> tuple[str, ...]:
     """Return a blackjack chart as text: a line per total or pair, a letter for each up card from two to ace."""
     lines = []
-    for soft, name in ((False, "hard"), (True, "soft")):
-        for total in range(4 if not soft else 12, BEST_HAND_TOTAL + 1):
+    for is_soft, name in ((False, "hard"), (True, "soft")):
+        for total in range(4 if not is_soft else 12, BEST_HAND_TOTAL + 1):
             decisions = [
-                chart.decision_by_situation.get((up_card_value, (soft, total)))
+                chart.decision_by_situation.get((up_card_value, (is_soft, total)))
                 for up_card_value in DEALER_UP_CARDS
             ]
             if any(decision is not None for decision in decisions):
                 letters = [
-                    _LETTER_BY_DECISION[decision or guess_first_decision((soft, total))]
+                    _LETTER_BY_DECISION[decision or guess_first_decision((is_soft, total))]
                     for decision in decisions
                 ]
                 lines.append(f"{name} {total:2} " + "".join(letters))
@@ -205,7 +205,7 @@ def find_best_chart(calculator: StrategyCalculator) -> TotalsChart:
 
 
 @dataclass(slots=True)
-class _HandInSearch:
+class _SearchedHand:
     """One hand in the search for the best blackjack chart, with its value for each decision.
 
     A value is the expected net result of the hand, as :class:`~.solve.StrategyEvaluation` computes it.
@@ -219,7 +219,7 @@ class _HandInSearch:
     """The value of doubling, or None if that is not permitted."""
     draw_value: int | None
     """The value of drawing a card, without the values of the ``next_hands``; None if drawing is not permitted."""
-    next_hands: list[_HandInSearch] = field(default_factory=list)
+    next_hands: list[_SearchedHand] = field(default_factory=list)
     """The hands of up to 21 that this one may become by drawing a card."""
     value: int = 0
     """The value of the hand with the decisions of the current chart."""
@@ -252,11 +252,11 @@ class _HandInSearch:
 class _SearchedPair:
     """A blackjack pair that may be split, in the search for the best chart."""
 
-    unsplit_hand: _HandInSearch
+    unsplit_hand: _SearchedHand
     """The two cards played as one hand, if the pair is not split."""
     splittable_share: Fraction
     """The share of the pair's deals that may be split; below 1 if tens must be equal in rank."""
-    start_hands: list[_HandInSearch]
+    start_hands: list[_SearchedHand]
     """The two-card hands after the split."""
 
     @property
@@ -270,7 +270,7 @@ class _DealerCardColumn:
 
     def __init__(self, evaluation: StrategyEvaluation, round_: SolvedRound) -> None:
         self.evaluation, self.round = evaluation, round_
-        self.hands_in_order: list[_HandInSearch] = []
+        self.hands_in_order: list[_SearchedHand] = []
         """All hands of the search; a hand comes before those that can follow it."""
         hands_of_box = self._build_hands(SplitBranch(HandSituation(round_.up_card_value), 0, 0, round_.tree))
         self.start_hands = [
@@ -282,7 +282,7 @@ class _DealerCardColumn:
         self.pairs: dict[int, list[_SearchedPair]] = {}
         """The pairs that may be split, by card value."""
         for split in round_.splits:
-            card_count, start_hands = round_.dealer.card_counts[split.card_value - 1], list[_HandInSearch]()
+            card_count, start_hands = round_.dealer.card_counts[split.card_value - 1], list[_SearchedHand]()
             for branch in split.branches[max(split.branches)]:
                 hands_of_branch = self._build_hands(branch)
                 start_hands += [
@@ -293,24 +293,24 @@ class _DealerCardColumn:
                 hands_of_box[2 * PACKED_CARD_BY_VALUE[split.card_value - 1]], splittable_share, start_hands
             )
             self.pairs.setdefault(split.card_value, []).append(pair)
-        self.hands_by_total: dict[HandTotal, list[_HandInSearch]] = {
+        self.hands_by_total: dict[HandTotal, list[_SearchedHand]] = {
             hand_total: [] for hand_total in TOTALS_IN_EVALUATION_ORDER
         }
         """The hands of each hard and each soft total."""
         for searched_hand in self.hands_in_order:
             self.hands_by_total[searched_hand.hand_total].append(searched_hand)
 
-    def _build_hands(self, branch: SplitBranch) -> dict[int, _HandInSearch]:
+    def _build_hands(self, branch: SplitBranch) -> dict[int, _SearchedHand]:
         """Return the blackjack hands of two and more cards that can occur in a branch, fewer cards first.
 
         A branch is the hands from the first deal, or the hands of a split.
         """
-        known_hands, hands = self.round.hand_values, dict[int, _HandInSearch]()
+        known_hands, hands = self.round.hand_values, dict[int, _SearchedHand]()
         for hand in reversed(branch.tree):
             if known_hands[hand].card_count < 2:
                 break
             options = self._compute_option_values(hand, branch)
-            searched_hand = _HandInSearch(
+            searched_hand = _SearchedHand(
                 (known_hands[hand].is_soft, known_hands[hand].best_total),
                 options[STAND_OPTION],
                 options.get(DOUBLE_OPTION),
@@ -332,7 +332,7 @@ class _DealerCardColumn:
         hand_value, evaluation = self.round.hand_values[hand], self.evaluation
         sums_by_hand: dict[int, NetAndStakeSums] = dict.fromkeys(branch.tree, (0, 0))
         unsuited_values = evaluation.evaluate_options(
-            hand_value, branch.tree, hand, sums_by_hand, branch.situation, suited=False
+            hand_value, branch.tree, hand, sums_by_hand, branch.situation, is_suited=False
         )
         value_by_option = {option: mean for option, (mean, _) in unsuited_values.items()}
         if (
@@ -349,9 +349,9 @@ class _DealerCardColumn:
             for option in value_by_option:
                 suited_sums = [
                     evaluation.evaluate_options(
-                        hand_value, branch.tree, hand, sums_by_hand, branch.situation, suited=suited
+                        hand_value, branch.tree, hand, sums_by_hand, branch.situation, is_suited=is_suited
                     )[option][0]
-                    for suited in (False, True)
+                    for is_suited in (False, True)
                 ]
                 value_by_option[option] += (suited_sums[1] - suited_sums[0]) // 4
         return value_by_option

@@ -155,7 +155,7 @@ class BlackjackDefinition(TableDefinition):
         duplicate = next((bet_id for bet_id in ids if ids.count(bet_id) > 1), None)
         if duplicate is not None:
             raise ValueError(f"side: {duplicate!r} is listed twice")
-        self.shoe.check_players(self.table.seat_count)
+        self.shoe.check_player_count(self.table.seat_count)
         needed_value = self.round_card_value_max * self.shoe.rounds_per_shuffle
         if sum_lowest_values(self.shoe.deck_count, self.shoe.cards_behind_stop_card) < needed_value:
             rounds = "a round" if self.shoe.rounds_per_shuffle == 1 else "two rounds"

@@ -78,14 +78,16 @@ def prove(
     done and the number of all steps.
     """
     exact_figures = _compute_exact_figures(
-        definition.analysed_house_rules, report_progress, backed=definition.house_rules.accepts_back_bets
+        definition.analysed_house_rules,
+        report_progress,
+        accepts_back_bets=definition.house_rules.accepts_back_bets,
     )
     return {MAIN_SPOT: _add_simulated_rounds(definition, exact_figures)}
 
 
 def _compute_back_bet_figures(
     calculator: "StrategyCalculator",
-    *answers_and_results: tuple[Mapping[HandQuestion, int], "StrategyResult"],
+    *options_and_results: tuple[Mapping[HandQuestion, int], "StrategyResult"],
 ) -> BackBetFigures:
     """Compute the exact figures of a bet on another player's hand, for that player's best and worst strategy.
 
@@ -97,12 +99,12 @@ def _compute_back_bet_figures(
         net_distribution.can_be_counted_exactly(
             calculator, result, net_distribution.EXACT_DISTRIBUTION_HANDS_MAX
         )
-        for _, result in answers_and_results
+        for _, result in options_and_results
     ):
         raise AnalysisError("rules.back_bets: exact figures need hands that are split once at most")
     distributions = [
-        net_distribution.compute_back_bet_distribution(calculator, answers, result)
-        for answers, result in answers_and_results
+        net_distribution.compute_back_bet_distribution(calculator, option_by_question, result)
+        for option_by_question, result in options_and_results
     ]
     best_mean, worst_mean = (
         sum((net * chance for net, chance in distribution.items()), Fraction(0))
@@ -136,38 +138,45 @@ def _add_simulated_rounds(definition: BlackjackDefinition, exact_figures: Proved
 
 @lru_cache(maxsize=8)
 def _compute_exact_figures(
-    house: AnalysedHouseRules, report_progress: Callable[[int, int], None], *, backed: bool
+    house: AnalysedHouseRules, report_progress: Callable[[int, int], None], *, accepts_back_bets: bool
 ) -> ProvedFigures:
     """Compute a blackjack table's exact figures for the best, the chart's, the dealer's and the worst strategy.
 
     It takes some minutes.
     """
-    from paytables.blackjack import net_distribution as nets  # noqa: PLC0415 (laboratory packages)
-    from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
+    from paytables.blackjack import net_distribution, policies  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack.chart import find_best_chart, format_chart  # noqa: PLC0415 (laboratory packages)
 
     calculator = policies.StrategyCalculator(house, report_progress=report_progress)
-    answers: dict[HandQuestion, int] = {}
+    option_by_question: dict[HandQuestion, int] = {}
     best_evaluation = calculator.evaluate(
-        policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
+        policies.build_recording_chooser(policies.choose_best, option_by_question),
+        policies.choose_highest_sum,
     )
     chart = find_best_chart(calculator)
     charted_evaluation = calculator.evaluate(chart.build_chooser(calculator), chart.decide_offer)
     dealer_rule_evaluation = calculator.evaluate(
         policies.build_dealer_rule_chooser(house), policies.decline_every_offer
     )
-    worst_answers: dict[HandQuestion, int] = {}
+    worst_option_by_question: dict[HandQuestion, int] = {}
     worst_evaluation = calculator.evaluate(
-        policies.build_recording_chooser(policies.choose_worst, worst_answers), policies.choose_lowest_sum
+        policies.build_recording_chooser(policies.choose_worst, worst_option_by_question),
+        policies.choose_lowest_sum,
     )
     distribution, variance = {}, None
-    if nets.can_be_counted_exactly(calculator, best_evaluation, nets.EXACT_DISTRIBUTION_HANDS_MAX):
-        distribution = nets.compute_net_distribution(calculator, answers, best_evaluation)
-    elif nets.can_be_counted_exactly(calculator, best_evaluation, nets.EXACT_VARIANCE_HANDS_MAX):
-        variance = nets.compute_net_variance(calculator, answers, best_evaluation)
-    data = PackedStrategy.pack_strategy(
+    if net_distribution.can_be_counted_exactly(
+        calculator, best_evaluation, net_distribution.EXACT_DISTRIBUTION_HANDS_MAX
+    ):
+        distribution = net_distribution.compute_net_distribution(
+            calculator, option_by_question, best_evaluation
+        )
+    elif net_distribution.can_be_counted_exactly(
+        calculator, best_evaluation, net_distribution.EXACT_VARIANCE_HANDS_MAX
+    ):
+        variance = net_distribution.compute_net_variance(calculator, option_by_question, best_evaluation)
+    packed_strategy = PackedStrategy.pack_strategy(
         house,
-        answers,
+        option_by_question,
         best_evaluation.hand_count_by_pair,
         best_evaluation.insured_hands,
         best_evaluation.even_money_up_cards,
@@ -179,13 +188,13 @@ def _compute_exact_figures(
         dealers=format_fraction(dealer_rule_evaluation.mean),
         worst=format_fraction(worst_evaluation.mean),
         chart=format_chart(chart),
-        policy=pack_policy(data.packed_bytes),
+        policy=pack_policy(packed_strategy.packed_bytes),
         law={format_fraction(net): format_fraction(chance) for net, chance in distribution.items()},
         variance=None if variance is None else format_fraction(variance),
         backed=_compute_back_bet_figures(
-            calculator, (answers, best_evaluation), (worst_answers, worst_evaluation)
+            calculator, (option_by_question, best_evaluation), (worst_option_by_question, worst_evaluation)
         )
-        if backed
+        if accepts_back_bets
         else None,
     )
 
@@ -196,28 +205,28 @@ def find_exact_figures(definition: BlackjackDefinition) -> ProvedFigures:
     return stored_figures or _compute_exact_figures(
         definition.analysed_house_rules,
         ignore_progress_report,
-        backed=definition.house_rules.accepts_back_bets,
+        accepts_back_bets=definition.house_rules.accepts_back_bets,
     )
 
 
 def compute_level_share_chances(
-    definition: BlackjackDefinition, side: BlackjackSideBet
+    definition: BlackjackDefinition, side_bet: BlackjackSideBet
 ) -> dict[Fraction, Fraction]:
     """Return the probability that a side bet wins each part of its progressive level, by part."""
     chance_by_share: dict[Fraction, Fraction] = {}
-    for row, chance in _compute_row_chances(definition, side).items():
-        share = next(paid_row.odds.level_share for paid_row in side.rows if paid_row.id == row)
+    for row_id, chance in _compute_row_chances(definition, side_bet).items():
+        share = next(paid_row.odds.level_share for paid_row in side_bet.rows if paid_row.id == row_id)
         if share:
             chance_by_share[share] = chance_by_share.get(share, Fraction(0)) + chance
     return chance_by_share
 
 
 def _compute_row_chances(
-    definition: BlackjackDefinition, side: BlackjackSideBet, *, player_draws_more_cards: bool = True
+    definition: BlackjackDefinition, side_bet: BlackjackSideBet, *, player_draws_more_cards: bool = True
 ) -> dict[str, Fraction]:
     """Return the probability that each row of a blackjack side bet is paid, by the row's id."""
     return compute_row_chances(
-        side,
+        side_bet,
         definition.shoe.deck_count,
         has_hole_card=definition.analysed_house_rules.has_hole_card,
         player_draws_more_cards=player_draws_more_cards,
@@ -225,11 +234,13 @@ def _compute_row_chances(
 
 
 def compute_side_bet_return(
-    definition: BlackjackDefinition, side: BlackjackSideBet, *, player_draws_more_cards: bool = True
+    definition: BlackjackDefinition, side_bet: BlackjackSideBet, *, player_draws_more_cards: bool = True
 ) -> Fraction:
     """Return what a blackjack side bet returns per credit on average, without progressive levels."""
-    return_by_row = {row.id: 1 + row.odds.net for row in side.rows}
-    chance_by_row = _compute_row_chances(definition, side, player_draws_more_cards=player_draws_more_cards)
+    return_by_row = {row.id: 1 + row.odds.net for row in side_bet.rows}
+    chance_by_row = _compute_row_chances(
+        definition, side_bet, player_draws_more_cards=player_draws_more_cards
+    )
     return sum((return_by_row[row] * chance for row, chance in chance_by_row.items()), Fraction(0))
 
 
@@ -302,11 +313,11 @@ def _analyse_back_bets(
     )
     if depth in {AnalysisDepth.RETURN, AnalysisDepth.PRIZES} or len(stakes) > 1:
         return figures
-    cost = figures.cost_credits
+    cost_credits = figures.cost_credits
     return figures.with_distribution(
         build_distribution(
             {
-                int(Fraction(net) * cost) + cost: Fraction(chance)
+                int(Fraction(net) * cost_credits) + cost_credits: Fraction(chance)
                 for net, chance in back_bet_figures.net_probabilities.items()
             }
         )
@@ -321,7 +332,7 @@ def _analyse_stakes(
     It is assumed that the player draws every card that the side bets need, except for ``worst_rtp``: a player who makes
     the worst decisions draws none.
     """
-    exact_figures, cost = find_exact_figures(definition), sum(stakes.values())
+    exact_figures, cost_credits = find_exact_figures(definition), sum(stakes.values())
     side_bet_by_id = {side.id: side for side in definition.side_bets}
     stake_by_bet: dict[str, int] = {}
     for spot, credits_ in stakes.items():
@@ -349,7 +360,7 @@ def _analyse_stakes(
 
     def compute_rtp(mean: str, mean_side_returns: Fraction) -> Fraction:
         """Return the return per credit of all bets, from the hand's mean net result and the side bets' returns."""
-        return (hand_credits * (1 + Fraction(mean)) + mean_side_returns) / cost
+        return (hand_credits * (1 + Fraction(mean)) + mean_side_returns) / cost_credits
 
     prizes = []
     for side_id in stake_by_bet if depth is not AnalysisDepth.RETURN else ():
@@ -362,11 +373,11 @@ def _analyse_stakes(
                     stage_or_spot=side_id,
                     credits=won_credits,
                     rate=chance_by_row[row.id],
-                    rtp=chance_by_row[row.id] * won_credits / cost,
+                    rtp=chance_by_row[row.id] * won_credits / cost_credits,
                 )
             )
     levels = [
-        _build_progressive_share(definition, level, stake_by_bet[level.spot], cost)
+        _build_level_figures(definition, level, stake_by_bet[level.spot], cost_credits)
         for level in definition.progressive_levels
         if level.spot in stake_by_bet
     ]
@@ -389,7 +400,7 @@ def _analyse_stakes(
         notes += _iter_sampling_notes(definition, exact_figures.simulated_rounds, len(stakes))
     figures = BetAnalysis(
         bet=bet_name,
-        cost_credits=cost,
+        cost_credits=cost_credits,
         options={"bets": dict(stakes)},
         rtp=compute_rtp(exact_figures.best_mean, side_returns),
         prizes=tuple(prizes),
@@ -413,25 +424,25 @@ def _analyse_stakes(
 
 
 def _with_distribution(figures: BetAnalysis, exact_figures: ProvedFigures, hand_credits: int) -> BetAnalysis:
-    """Return the figures of a single bet with its win distribution added; those of combined bets stay unchanged.
+    """Return the figures of a single bet with its win distribution added, and the figures of combined bets unchanged.
 
     ``hand_credits`` is the stake on the hand, 0 for a side bet. If the exact figures have no distribution, only
     their variance is added.
     """
-    stakes, cost, prizes = figures.options["bets"], figures.cost_credits, figures.prizes
+    stakes, cost_credits, prizes = figures.options["bets"], figures.cost_credits, figures.prizes
     if len(stakes) == 1 and not hand_credits:
-        wins = {0: 1 - sum((prize.rate for prize in prizes), Fraction(0))}
+        chance_by_win = {0: 1 - sum((prize.rate for prize in prizes), Fraction(0))}
         for prize in prizes:
-            wins[prize.credits] = wins.get(prize.credits, Fraction(0)) + prize.rate
-        return figures.with_distribution(build_distribution(wins))
+            chance_by_win[prize.credits] = chance_by_win.get(prize.credits, Fraction(0)) + prize.rate
+        return figures.with_distribution(build_distribution(chance_by_win))
     if set(stakes) != {MAIN_SPOT}:
         return figures
     if not exact_figures.net_probabilities:
         variance = exact_figures.variance
-        return replace(figures, variance=None if variance is None else Fraction(variance) * cost**2)
+        return replace(figures, variance=None if variance is None else Fraction(variance) * cost_credits**2)
     distribution = build_distribution(
         {
-            int(Fraction(net) * cost) + cost: Fraction(chance)
+            int(Fraction(net) * cost_credits) + cost_credits: Fraction(chance)
             for net, chance in exact_figures.net_probabilities.items()
         }
     )
@@ -484,16 +495,17 @@ def _iter_sampling_notes(
         f"{share_low} to {share_high}"
     )
     bands = []
-    for games in CONFIDENCE_BAND_GAME_COUNTS:
+    for game_count in CONFIDENCE_BAND_GAME_COUNTS:
         # for more rounds, the simulated mean is not known precisely enough
-        if games * _SIMULATED_ROUNDS_PER_BAND_GAME <= simulated_rounds.round_count:
+        if game_count * _SIMULATED_ROUNDS_PER_BAND_GAME <= simulated_rounds.round_count:
             half_width = (
                 Fraction(CONFIDENCE_QUANTILES["90 %"])
-                * _compute_root_rounded_up(simulated_rounds.compute_variance(hand_count) / games)
+                * _compute_root_rounded_up(simulated_rounds.compute_variance(hand_count) / game_count)
                 / hand_count
             )
             bands.append(
-                f"{games:,} rounds {_format_percent(1 + mean - half_width)} to {_format_percent(1 + mean + half_width)}"
+                f"{game_count:,} rounds {_format_percent(1 + mean - half_width)} "
+                f"to {_format_percent(1 + mean + half_width)}"
             )
     if bands:
         yield f"sampled: the return lies 90 % of the time, after {', after '.join(bands)}"
@@ -505,18 +517,18 @@ def _compute_root_rounded_up(square: Fraction) -> Fraction:
     return Fraction(isqrt(int(square * 10**18)) + 1, 10**9)
 
 
-def _build_progressive_share(
+def _build_level_figures(
     definition: BlackjackDefinition, level: Progressive, staked_credits: int, cost_credits: int
 ) -> ProgressiveFigures:
     """Return what a side bet's progressive level contributes to a wager of ``cost_credits``.
 
     ``staked_credits`` is the stake on the side bet.
     """
-    side = next(side for side in definition.side_bets if side.id == level.spot)
-    stake = side.limits.bet_min
-    bet = SideBet(level, (side.id,), stake, compute_level_share_chances(definition, side))
+    side_bet = next(side_bet for side_bet in definition.side_bets if side_bet.id == level.spot)
+    stake = side_bet.limits.bet_min
+    bet = SideBet(level, (side_bet.id,), stake, compute_level_share_chances(definition, side_bet))
     return bet.compute_level_figures(
-        compute_side_bet_return(definition, side) * stake, staked_credits // stake
+        compute_side_bet_return(definition, side_bet) * stake, staked_credits // stake
     ).scale_to_wager(staked_credits, cost_credits)
 
 

@@ -25,9 +25,9 @@ _TOP_BIT_OF_EACH_COUNT: Final = sum(PACKED_CARD_BY_VALUE) << (PACKED_COUNT_BITS 
 ShoeCounts: TypeAlias = tuple[int, ...]
 
 
-def build_shoe(decks: int) -> ShoeCounts:
-    """Return the number of cards of each blackjack value in ``decks`` decks: ace, two, ... ten."""
-    return tuple(decks * (16 if value == TEN_VALUE else 4) for value in range(1, TEN_VALUE + 1))
+def build_shoe(deck_count: int) -> ShoeCounts:
+    """Return the number of cards of each blackjack value in ``deck_count`` decks: ace, two, ... ten."""
+    return tuple(deck_count * (16 if value == TEN_VALUE else 4) for value in range(1, TEN_VALUE + 1))
 
 
 def pack_counts(counts: Sequence[int]) -> int:

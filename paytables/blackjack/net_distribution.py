@@ -6,8 +6,9 @@ them, and the dealer's hand depends only on the combined cards of all hands. The
 therefore summed by their combined cards, one hand after the other, and the dealer is enumerated once for each
 combination.
 
-Two hands take seconds. Three would take more than a minute. Their second moment follows from those of two
-hands and of one, so the variance is exact; net results are simulated (:mod:`paytables.blackjack.round_simulation`).
+Two hands take seconds. Three would take more than a minute. Their second moment follows from the second moments of two
+hands and of one hand, so the variance is exact; net results are simulated
+(:mod:`paytables.blackjack.round_simulation`).
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class _JointResults:
     """Counts of the joint results of several hands of a blackjack box.
 
     ``ways[row, end, n]`` is the number of ways in which the hands together have the cards ``cards[row]`` and
-    the net result of the box is ``lowest_net + step * n`` if the dealer ends with the result ``end``.
+    the net result of the box is ``lowest_net + net_step * n`` if the dealer ends with the result ``end``.
     """
 
     cards: Ints
@@ -73,17 +74,17 @@ class _JointResults:
     """The number of ways, by combined cards, result of the dealer, and net result."""
     lowest_net: int
     """The lowest net result of the box, in units; it has index 0 in the last axis of ``ways``."""
-    step: int
+    net_step: int
     """The difference between the net results of two adjacent indices in ``ways``, in units."""
 
-    def refine_step(self, step: int) -> _JointResults:
-        """Return the same counts with net results in smaller steps; ``step`` must divide the current step."""
-        if step == self.step or not self.step:
+    def refine_step(self, net_step: int) -> _JointResults:
+        """Return the same counts with net results in smaller steps; ``net_step`` must divide the current step."""
+        if net_step == self.net_step or not self.net_step:
             return self
-        ratio = self.step // step
+        ratio = self.net_step // net_step
         ways: Ints = np.zeros((*self.ways.shape[:2], (self.ways.shape[2] - 1) * ratio + 1), dtype=np.int64)
         ways[:, :, ::ratio] = self.ways
-        return _JointResults(self.cards, ways, self.lowest_net, step)
+        return _JointResults(self.cards, ways, self.lowest_net, net_step)
 
 
 def can_be_counted_exactly(calculator: StrategyCalculator, strategy: StrategyResult, hands_max: int) -> bool:
@@ -91,62 +92,70 @@ def can_be_counted_exactly(calculator: StrategyCalculator, strategy: StrategyRes
 
     It can if the strategy splits into at most ``hands_max`` hands and no split depends on suits or ranks.
     """
-    suited = calculator.house.suited_678_odds is not None
+    has_suited_pay = calculator.house.suited_678_odds is not None
     return all(
-        hands <= hands_max
+        hand_count <= hands_max
         and not (pair == TEN_VALUE and calculator.house.splits_same_rank_only)
-        and not (suited and 6 <= pair <= 8)
-        for (_, pair, _), hands in strategy.hand_count_by_pair.items()
+        and not (has_suited_pay and 6 <= pair <= 8)
+        for (_, pair, _), hand_count in strategy.hand_count_by_pair.items()
     )
 
 
 def compute_net_distribution(
-    calculator: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+    calculator: StrategyCalculator, option_by_question: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net result, in stakes, of one initial blackjack stake.
 
-    ``answers`` is the option that the strategy takes at each decision on a hand. ``strategy`` gives its decisions
-    on insurance, even money and splits.
+    ``option_by_question`` has the option that the strategy takes at each decision on a hand. ``strategy`` has its
+    decisions on insurance, even money and splits.
     """
-    return _NetDistribution(calculator, answers, strategy).compute_distribution()
+    return _NetDistribution(calculator, option_by_question, strategy).compute_distribution()
 
 
 def compute_net_variance(
-    calculator: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+    calculator: StrategyCalculator, option_by_question: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> Fraction:
     """Return the variance of the net result of one initial blackjack stake, in stakes squared.
 
     It takes the arguments of :func:`compute_net_distribution`.
     """
-    chance_by_net = _NetDistribution(calculator, answers, strategy).compute_distribution()
+    chance_by_net = _NetDistribution(calculator, option_by_question, strategy).compute_distribution()
     mean = sum((net * chance for net, chance in chance_by_net.items()), Fraction(0))
     return sum((net**2 * chance for net, chance in chance_by_net.items()), -(mean**2))
 
 
 def compute_back_bet_distribution(
-    calculator: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+    calculator: StrategyCalculator, option_by_question: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net result of one stake on another player's hand.
 
-    ``answers`` and ``strategy`` are the decisions of that player. The stake stays on the first hand of a split,
-    and is never insured or doubled (Québec s. 16). The strategy must split into two hands at most.
+    ``option_by_question`` and ``strategy`` are the decisions of that player. The stake stays on the first hand of a
+    split, and is never insured or doubled (Québec s. 16). The strategy must split into two hands at most.
     """
     return _BackBetDistribution(
-        calculator, answers, replace(strategy, insured_hands=set(), even_money_up_cards=set())
+        calculator, option_by_question, replace(strategy, insured_hands=set(), even_money_up_cards=set())
     ).compute_distribution()
 
 
 class _NetDistribution:
     """The distribution of one strategy's net result, computed for each first card of the dealer in turn."""
 
-    doubled_stakes = 2
-    """Number of stakes on a hand after a double."""
+    stake_count_after_double = 2
+    """The number of stakes on a hand after a double."""
 
     def __init__(
-        self, calculator: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+        self,
+        calculator: StrategyCalculator,
+        option_by_question: Mapping[HandQuestion, int],
+        strategy: StrategyResult,
     ) -> None:
         house = calculator.house
-        self.calculator, self.house, self.answers, self.strategy = calculator, house, answers, strategy
+        self.calculator, self.house, self.option_by_question, self.strategy = (
+            calculator,
+            house,
+            option_by_question,
+            strategy,
+        )
         all_odds = [
             house.blackjack_odds,
             house.insurance_odds or Fraction(0),
@@ -274,10 +283,10 @@ class _NetDistribution:
             (other_hand_ends, 1, 2),  # y + z: the first hand was split again, or has any second card
             (other_hand_ends, 2, -1),  # y + z: the first hand has a second card of the pair's value
         ):
-            joint_sums = _add_hand_results(
+            joint_results = _add_hand_results(
                 _create_one_hand_results(order_count_by_end, removed_cards * pair_card), other_hand_ends
             )
-            yield from _iter_net_chances(round_, joint_sums, self.suit_parts**2, factor)
+            yield from _iter_net_chances(round_, joint_results, self.suit_parts**2, factor)
         for order_count_by_end, removed_cards, factor in (
             (first_hand_ends, 2, -1),  # x
             (other_hand_ends, 2, -4),  # y, z: the first hand was split again, or has any second card
@@ -314,83 +323,87 @@ class _NetDistribution:
         round_: SolvedRound,
         tree: HandNodes,
         situation: HandSituation,
-        starts: Mapping[int, int],
+        start_order_counts: Mapping[int, int],
         *,
         has_first_stake: bool,
     ) -> dict[tuple[int, NetByDealerResult], int]:
         """Return the number of ways in which a blackjack hand may end, by its final cards and its net results.
 
-        ``starts`` has the number of orders of each hand of two cards; ``has_first_stake``: the hand has the box's first
-        stake.
+        ``start_order_counts`` has the number of orders of each hand of two cards; ``has_first_stake``: the hand has the
+        box's first stake.
         """
         order_count_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
-        unfinished_hands = dict(starts)
+        unfinished_hands = dict(start_order_counts)
         while unfinished_hands:
             still_unfinished: dict[int, int] = defaultdict(int)
             for hand, orders in unfinished_hands.items():
-                shares = [(False, orders)]
+                order_shares = [(False, orders)]
                 if self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678:
-                    shares = [(False, orders * 3 // 4), (True, orders // 4)]
-                for suited, share in shares:
-                    answer = self.answers[situation, hand, suited]
-                    if answer not in {HIT_OPTION, DOUBLE_OPTION}:
+                    order_shares = [(False, orders * 3 // 4), (True, orders // 4)]
+                for is_suited, order_share in order_shares:
+                    option = self.option_by_question[situation, hand, is_suited]
+                    if option not in {HIT_OPTION, DOUBLE_OPTION}:
                         order_count_by_end[
                             hand, self._find_hand_nets(round_, hand, 1, has_first_stake=has_first_stake)
-                        ] += share
+                        ] += order_share
                         continue
-                    stakes = self.doubled_stakes if answer == DOUBLE_OPTION else 1
-                    bust = self._find_lost_nets(stakes, has_first_stake=has_first_stake)
+                    stake_count = self.stake_count_after_double if option == DOUBLE_OPTION else 1
+                    bust_nets = self._find_lost_nets(stake_count, has_first_stake=has_first_stake)
                     # any card busts the hand; then subtract the cards that do not
-                    order_count_by_end[hand, bust] += share
+                    order_count_by_end[hand, bust_nets] += order_share
                     for child in (c for _, c in round_.hand_values[hand].hands_after_card if c in tree):
-                        order_count_by_end[child, bust] -= share
-                        count = share
+                        order_count_by_end[child, bust_nets] -= order_share
+                        count = order_share
                         if (
-                            suited
+                            is_suited
                             and child == PACKED_SIX_SEVEN_EIGHT
                             and self.house.suited_678_odds is not None
                         ):
-                            count = share * 3 // 4
+                            count = order_share * 3 // 4
                             nets = self._find_immediate_nets(
-                                self.house.suited_678_odds, stakes, has_first_stake=has_first_stake
+                                self.house.suited_678_odds, stake_count, has_first_stake=has_first_stake
                             )
-                            order_count_by_end[child, nets] += share // 4
-                        if answer == HIT_OPTION:
+                            order_count_by_end[child, nets] += order_share // 4
+                        if option == HIT_OPTION:
                             still_unfinished[child] += count
                         else:
                             order_count_by_end[
                                 child,
-                                self._find_hand_nets(round_, child, stakes, has_first_stake=has_first_stake),
+                                self._find_hand_nets(
+                                    round_, child, stake_count, has_first_stake=has_first_stake
+                                ),
                             ] += count
             unfinished_hands = still_unfinished
         return order_count_by_end
 
     def _find_hand_nets(
-        self, round_: SolvedRound, hand: int, stakes: int, *, has_first_stake: bool
+        self, round_: SolvedRound, hand: int, stake_count: int, *, has_first_stake: bool
     ) -> NetByDealerResult:
         """Return what a finished player's hand wins or loses (negative), in units, for each result of the dealer."""
         if hand == _PACKED_THREE_SEVENS and self.house.sevens_odds is not None:
-            return self._find_immediate_nets(self.house.sevens_odds, stakes, has_first_stake=has_first_stake)
-        best_total, won_units = round_.hand_values[hand].best_total, stakes * self.unit
+            return self._find_immediate_nets(
+                self.house.sevens_odds, stake_count, has_first_stake=has_first_stake
+            )
+        best_total, won_units = round_.hand_values[hand].best_total, stake_count * self.unit
         nets = [
             won_units if best_total > end else -won_units if best_total < end else 0
             for end in range(17, BEST_HAND_TOTAL + 1)
         ]
-        return (*nets, won_units, self._find_lost_nets(stakes, has_first_stake=has_first_stake)[-1])
+        return (*nets, won_units, self._find_lost_nets(stake_count, has_first_stake=has_first_stake)[-1])
 
-    def _find_lost_nets(self, stakes: int, *, has_first_stake: bool) -> NetByDealerResult:
+    def _find_lost_nets(self, stake_count: int, *, has_first_stake: bool) -> NetByDealerResult:
         """Return the net result of a player's bust hand, in units, for each result of the dealer.
 
         Against a blackjack, only the box's first stake may be lost, if the rules say so.
         """
-        lost_stakes = int(has_first_stake) if self.original_bets_only else stakes
-        return (*(-stakes * self.unit,) * DEALER_RESULT_COUNT, -lost_stakes * self.unit)
+        lost_stakes = int(has_first_stake) if self.original_bets_only else stake_count
+        return (*(-stake_count * self.unit,) * DEALER_RESULT_COUNT, -lost_stakes * self.unit)
 
     def _find_immediate_nets(
-        self, odds: Fraction, stakes: int, *, has_first_stake: bool
+        self, odds: Fraction, stake_count: int, *, has_first_stake: bool
     ) -> NetByDealerResult:
         """Return the net result, in units, of a hand that is paid before the dealer draws, for each dealer result."""
-        won_units = self._convert_odds_to_units(odds) * stakes
+        won_units = self._convert_odds_to_units(odds) * stake_count
         return (
             *(won_units,) * DEALER_RESULT_COUNT,
             -int(has_first_stake) * self.unit if self.house.has_hole_card else won_units,
@@ -400,8 +413,8 @@ class _NetDistribution:
 class _BackBetDistribution(_NetDistribution):
     """The distribution of the net result of a stake on another player's blackjack hand."""
 
-    doubled_stakes = 1
-    """Number of stakes after a double: a stake on another player's hand is not doubled."""
+    stake_count_after_double = 1
+    """The number of stakes after a double: a stake on another player's hand is not doubled."""
 
     def _iter_split_nets(
         self,
@@ -440,26 +453,28 @@ def _create_one_hand_results(ends: HandEnds, removed_hand: int = 0) -> _JointRes
     )
 
 
-def _add_hand_results(sums: _JointResults, ends: HandEnds) -> _JointResults:
-    """Return the joint results ``sums`` of several blackjack hands with one more hand added.
+def _add_hand_results(joint_results: _JointResults, ends: HandEnds) -> _JointResults:
+    """Return the joint results ``joint_results`` of several blackjack hands with one more hand added.
 
     ``ends`` are the counts of the added hand's possible ends.
     """
     counted_ends = [(cards, nets, orders) for (cards, nets), orders in ends.items() if orders]
     different_nets = {net for _, nets, _ in counted_ends for net in nets}
     net_min, net_max = min(different_nets), max(different_nets)
-    step = gcd(sums.step, *(net - net_min for net in different_nets))
-    sums = sums.refine_step(step)
+    net_step = gcd(joint_results.net_step, *(net - net_min for net in different_nets))
+    joint_results = joint_results.refine_step(net_step)
     own_cards: Ints = np.array([cards for cards, _, _ in counted_ends], dtype=np.int64)
-    nets: Ints = (np.array([hand_nets for _, hand_nets, _ in counted_ends], dtype=np.int64) - net_min) // step
+    nets: Ints = (
+        np.array([hand_nets for _, hand_nets, _ in counted_ends], dtype=np.int64) - net_min
+    ) // net_step
     orders: Ints = np.array([count for _, _, count in counted_ends], dtype=np.int64)
     cards: Ints = np.zeros(0, dtype=np.int64)
-    for part in np.array_split(np.unique(own_cards), 1 + len(own_cards) * len(sums.cards) // 10**7):
-        cards = np.union1d(cards, (part[:, None] + sums.cards).ravel())
-    width = sums.ways.shape[2] + (net_max - net_min) // step
+    for part in np.array_split(np.unique(own_cards), 1 + len(own_cards) * len(joint_results.cards) // 10**7):
+        cards = np.union1d(cards, (part[:, None] + joint_results.cards).ravel())
+    width = joint_results.ways.shape[2] + (net_max - net_min) // net_step
     ways: Ints = np.zeros((len(cards), DEALER_RESULT_COUNT + 1, width), dtype=np.int64)
-    compile_kernel(_add_hand)(sums.cards, sums.ways, own_cards, nets, orders, cards, ways)
-    return _JointResults(cards, ways, sums.lowest_net + net_min, step)
+    compile_kernel(_add_hand)(joint_results.cards, joint_results.ways, own_cards, nets, orders, cards, ways)
+    return _JointResults(cards, ways, joint_results.lowest_net + net_min, net_step)
 
 
 def _add_hand(
@@ -488,16 +503,22 @@ def _add_hand(
 
 
 def _iter_net_chances(
-    round_: SolvedRound, sums: _JointResults, parts: int, factor: int = 1
+    round_: SolvedRound, joint_results: _JointResults, parts: int, factor: int = 1
 ) -> Iterable[tuple[int, Fraction]]:
     """Yield each net result of the joint hands against the dealer, with its probability multiplied by ``factor``.
 
     ``parts`` is the number of parts into which the orders of the hands' cards were divided.
     """
     dealer = round_.dealer
-    removed_counts: Ints = sums.cards[:, None] >> PACKED_COUNT_BITS * np.arange(TEN_VALUE) & PACKED_COUNT_MAX
+    removed_counts: Ints = (
+        joint_results.cards[:, None] >> PACKED_COUNT_BITS * np.arange(TEN_VALUE) & PACKED_COUNT_MAX
+    )
     fits = (removed_counts <= np.array(dealer.card_counts)).all(axis=1)
-    removed_counts, ways, sizes = removed_counts[fits], sums.ways[fits], removed_counts[fits].sum(axis=1)
+    removed_counts, ways, sizes = (
+        removed_counts[fits],
+        joint_results.ways[fits],
+        removed_counts[fits].sum(axis=1),
+    )
     for size in np.unique(sizes).tolist():
         has_size = sizes == size
         cards_left = round_.cards_left - size
@@ -507,10 +528,13 @@ def _iter_net_chances(
             for length in range(drawn_count_max + 1)
         ]
         net_ways = count_orders_by_net(dealer, removed_counts[has_size], ways[has_size], continuation_ways)
-        total = (
+        order_count = (
             parts
             * compute_falling_factorial(round_.cards_left, size)
             * compute_falling_factorial(cards_left, drawn_count_max)
         )
         for net, count in enumerate(net_ways):
-            yield sums.step * net + sums.lowest_net, factor * Fraction(count, total)
+            yield (
+                joint_results.net_step * net + joint_results.lowest_net,
+                factor * Fraction(count, order_count),
+            )

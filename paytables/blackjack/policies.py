@@ -40,7 +40,7 @@ class PairQuestion(NamedTuple):
     """The player's two-card hand, packed into one number."""
 
 
-#: Answers a question about two cards: returns the index of the chosen one of several sums. Index 0
+#: A function that decides a question about a two-card hand: it returns the index of one of several sums. Index 0
 #: declines; for a pair, index n splits it into up to n + 1 hands.
 OfferChooser: TypeAlias = Callable[[PairQuestion, list[NetAndStakeSums]], int]
 
@@ -67,14 +67,14 @@ class StrategyResult:
 class StrategyCalculator:
     """The calculation of the expected returns of blackjack strategies under one set of house rules.
 
-    It includes every up card of the dealer in ``ups``. ``shoe`` is the number of cards of each value, by
-    default those of the full shoe.
+    It includes the dealer's up cards whose values are in ``up_card_values``. ``shoe`` is the number of cards of each
+    value, by default those of the full shoe.
     """
 
     def __init__(
         self,
         house: AnalysedHouseRules,
-        ups: Sequence[int] = DEALER_UP_CARDS,
+        up_card_values: Sequence[int] = DEALER_UP_CARDS,
         report_progress: Callable[[int, int], None] = lambda *_: None,
         shoe: ShoeCounts | None = None,
     ) -> None:
@@ -82,9 +82,9 @@ class StrategyCalculator:
         self.shoe = shoe or build_shoe(house.deck_count)
         self.rounds: list[SolvedRound] = []
         """One calculation for each up card of the dealer."""
-        for up in ups:
-            self.rounds.append(SolvedRound(house, up, self.shoe))
-            report_progress(len(self.rounds), len(ups))
+        for up_card_value in up_card_values:
+            self.rounds.append(SolvedRound(house, up_card_value, self.shoe))
+            report_progress(len(self.rounds), len(up_card_values))
 
     def evaluate(self, choose_option: OptionChooser, choose_offer: OfferChooser) -> StrategyResult:
         """Return the value of a blackjack strategy per initial stake.
@@ -216,12 +216,12 @@ class StrategyCalculator:
         return sums[chosen_index]
 
 
-def choose_best(_situation: HandSituation, _hand: int, _suited: bool, options: SumsByOption) -> int:  # noqa: FBT001 (signature of OptionChooser)
+def choose_best(_situation: HandSituation, _hand: int, _is_suited: bool, options: SumsByOption) -> int:  # noqa: FBT001 (signature of OptionChooser)
     """Return the decision with the highest value for a blackjack hand; among equal ones, the one that stakes less."""
     return max(options, key=lambda option: (options[option][0], -option))
 
 
-def choose_worst(_situation: HandSituation, _hand: int, _suited: bool, options: SumsByOption) -> int:  # noqa: FBT001 (signature of OptionChooser)
+def choose_worst(_situation: HandSituation, _hand: int, _is_suited: bool, options: SumsByOption) -> int:  # noqa: FBT001 (signature of OptionChooser)
     """Return the decision with the lowest value for a blackjack hand."""
     return min(options, key=lambda option: options[option][0])
 
@@ -244,7 +244,12 @@ def decline_every_offer(_question: PairQuestion, _sums: list[NetAndStakeSums]) -
 def build_dealer_rule_chooser(house: AnalysedHouseRules) -> OptionChooser:
     """Return the strategy of a player who follows the dealer's drawing rule and never doubles."""
 
-    def choose_like_dealer(_situation: HandSituation, hand: int, _suited: bool, options: SumsByOption) -> int:  # noqa: FBT001
+    def choose_like_dealer(
+        _situation: HandSituation,
+        hand: int,
+        _is_suited: bool,  # noqa: FBT001 (signature of OptionChooser)
+        options: SumsByOption,
+    ) -> int:
         """Return "hit" if it is permitted and the dealer would draw with this hand, otherwise "stand"."""
         return (
             HIT_OPTION
@@ -260,9 +265,9 @@ def build_recording_chooser(
 ) -> OptionChooser:
     """Return a function that decides as ``choose_option`` does and stores each decision in ``recorded_options``."""
 
-    def choose_and_record(situation: HandSituation, hand: int, suited: bool, options: SumsByOption) -> int:  # noqa: FBT001
+    def choose_and_record(situation: HandSituation, hand: int, is_suited: bool, options: SumsByOption) -> int:  # noqa: FBT001
         """Return the wrapped strategy's decision for a blackjack hand, after storing it."""
-        recorded_options[situation, hand, suited] = choose_option(situation, hand, suited, options)
-        return recorded_options[situation, hand, suited]
+        recorded_options[situation, hand, is_suited] = choose_option(situation, hand, is_suited, options)
+        return recorded_options[situation, hand, is_suited]
 
     return choose_and_record

@@ -51,7 +51,7 @@ from paytables.side_bets import build_level_hit
 
 #: The id of the dealer's hand.
 DEALER_HAND_ID: Final = "bank"
-#: The answer that insures a quarter of the stake.
+#: The option that insures a quarter of the stake.
 QUARTER_INSURANCE_OPTION: Final = "insurance_quarter"
 
 
@@ -130,7 +130,7 @@ class BettingBox:
 
     seat: int
     """The seat of the player who bets on the box."""
-    number: int
+    index_at_seat: int
     """The index of the box among the boxes of its seat."""
     id: str
     hands: list[BlackjackHand]
@@ -158,12 +158,12 @@ class BlackjackRound:
         self,
         definition: BlackjackDefinition,
         house: AnalysedHouseRules,
-        best_play: PackedStrategy | None,
+        best_strategy: PackedStrategy | None,
         bets: Sequence[Bet],
         seat: int | None = None,
     ) -> None:
         self.seat = seat
-        self.definition, self.house, self.best_play = definition, house, best_play
+        self.definition, self.house, self.best_strategy = definition, house, best_strategy
         self.boxes = _build_boxes(definition, bets)
         self.dealer_hands: list[list[Card]] = []
         """The cards of each of the dealer's hands on which somebody bets."""
@@ -205,16 +205,18 @@ class BlackjackRound:
         yield from self._settle_side_bets(hits_levels=True)
         return Outcome(
             progressives=tuple(self._levels_hit),
-            display={**self.list_visible_hands(), "result": self._format_result()},
+            display={**self.describe_visible_hands(), "result": self._format_result()},
             table_state=build_table_after_round(rules, self._shoe, table_state),
         )
 
     def _deal_card(
-        self, draw: DrawSource, hand: str, cards: list[Card], *, hidden: bool = False
+        self, draw: DrawSource, hand_id: str, cards: list[Card], *, is_hidden: bool = False
     ) -> Iterator[Cue]:
-        """Deal a card from the shoe to the hand with the id ``hand``; yield the animation cue."""
-        cards.append(self._shoe.deal(draw, f"{hand} card {len(cards) + 1}"))
-        yield Cue("deal", {"hand": hand, "card": FACE_DOWN_CARD_TEXT if hidden else format_card(cards[-1])})
+        """Deal a card from the shoe to the hand with the id ``hand_id``; yield the animation cue."""
+        cards.append(self._shoe.deal(draw, f"{hand_id} card {len(cards) + 1}"))
+        yield Cue(
+            "deal", {"hand": hand_id, "card": FACE_DOWN_CARD_TEXT if is_hidden else format_card(cards[-1])}
+        )
 
     def _deal_card_to_box(self, box: BettingBox, hand: BlackjackHand, draw: DrawSource) -> Iterator[Cue]:
         """Deal a card to a hand of a box; yield the animation cue."""
@@ -228,11 +230,13 @@ class BlackjackRound:
         hidden second card.
         """
         self.dealer_hands.append([])
-        for turn in range(2):
+        for card_index in range(2):
             for box in self.boxes:
                 yield from self._deal_card_to_box(box, box.hands[0], draw)
-            if turn == 0 or self.house.has_hole_card:
-                yield from self._deal_card(draw, DEALER_HAND_ID, self.dealer_hands[0], hidden=turn == 1)
+            if card_index == 0 or self.house.has_hole_card:
+                yield from self._deal_card(
+                    draw, DEALER_HAND_ID, self.dealer_hands[0], is_hidden=card_index == 1
+                )
         self._is_second_card_hidden = self.house.has_hole_card
 
     def _list_dealer_values(self, hand_index: int) -> list[int]:
@@ -252,9 +256,12 @@ class BlackjackRound:
 
         def build_more_prompt() -> dict[str, object]:
             """Return the visible hands and, for the seat's own screen, its stake and the advice."""
-            prompt: dict[str, object] = {**self.list_visible_hands(), "hand": hand.id}
+            prompt: dict[str, object] = {**self.describe_visible_hands(), "hand": hand.id}
             if self._is_own_box(box):
-                prompt |= {"spot": format_spot_id(MAIN_SPOT, box.number), "staked": hand.staked_credits}
+                prompt |= {
+                    "spot": format_spot_id(MAIN_SPOT, box.index_at_seat),
+                    "staked": hand.staked_credits,
+                }
                 prompt |= self._find_advice(box, hand, options)
             return prompt
 
@@ -268,14 +275,14 @@ class BlackjackRound:
 
         The mapping is empty if the definition stores no strategy.
         """
-        best_play, values = self.best_play, hand.values
-        if best_play is None:
+        best_strategy, values = self.best_strategy, hand.values
+        if best_strategy is None:
             return {}
         if "no_insurance" in options:
-            takes_even_money = "even_money" in options and best_play.should_take_even_money(
+            takes_even_money = "even_money" in options and best_strategy.should_take_even_money(
                 self.up_card_value
             )
-            takes_insurance = "insurance" in options and best_play.should_insure(values)
+            takes_insurance = "insurance" in options and best_strategy.should_insure(values)
             return {
                 "advice": "even_money"
                 if takes_even_money
@@ -290,7 +297,7 @@ class BlackjackRound:
             and pair_value == TEN_VALUE
             and get_rank(up_card) == get_rank(first_card)
         )
-        if "split" in options and best_play.count_split_hands(
+        if "split" in options and best_strategy.count_split_hands(
             self.up_card_value, pair_value, has_pair_rank=has_pair_rank
         ) > len(box.hands):
             return {"advice": "split"}
@@ -303,8 +310,8 @@ class BlackjackRound:
                 dealer_has_pair_rank=has_pair_rank,
             )
         return {
-            "advice": best_play.find_option(
-                situation, values, suited=get_suit(first_card) == get_suit(hand.cards[1])
+            "advice": best_strategy.find_option(
+                situation, values, is_suited=get_suit(first_card) == get_suit(hand.cards[1])
             )
         }
 
@@ -313,7 +320,7 @@ class BlackjackRound:
         hand, stakes = box.hands[0], dict[str, Bet]()
         options = ["no_insurance"]
         if self.house.insurance_odds is not None and self.up_card_value == ACE_VALUE:
-            spot = format_spot_id(INSURANCE_SPOT, box.number)
+            spot = format_spot_id(INSURANCE_SPOT, box.index_at_seat)
             stakes["insurance"] = Bet(spot, hand.staked_credits // 2, box.seat)
             offers_quarter = self.definition.house_rules.offers_quarter_insurance
             if offers_quarter and all(stake.bet.credits % 4 == 0 for stake in hand.unsettled_own_stakes):
@@ -354,16 +361,15 @@ class BlackjackRound:
         """
         while hand.stakes and not hand.is_blackjack:
             if (immediate_win := self._find_immediate_win(hand)) is not None:
-                yield from _settle_stakes(
-                    hand, partial(settle_bet, odds=immediate_win[1], settlement_name=immediate_win[0])
-                )
+                result_name, odds = immediate_win
+                yield from _settle_stakes(hand, partial(settle_bet, odds=odds, settlement_name=result_name))
             elif hand.points > BEST_HAND_TOTAL:
                 yield from self._settle_busted_hand(hand)
                 return
             options = self._list_options(box, hand)
             if not hand.stakes or len(options) == 1:
                 return
-            added_bet = Bet(format_spot_id(MAIN_SPOT, box.number), hand.staked_credits, box.seat)
+            added_bet = Bet(format_spot_id(MAIN_SPOT, box.index_at_seat), hand.staked_credits, box.seat)
             stakes = {name: added_bet for name in options if name in {"double", "split"}}
             chosen_option = yield from self._ask_for_decision(box, hand, "blackjack", options, stakes)
             if chosen_option == "stand":
@@ -418,8 +424,8 @@ class BlackjackRound:
         rules, values = self.definition.house_rules, sorted(hand.values)
         if rules.three_sevens_odds is not None and values == [7, 7, 7]:
             return THREE_SEVENS_RESULT, rules.three_sevens_odds
-        of_one_suit = len({get_suit(card) for card in hand.cards}) == 1
-        if rules.suited_678_odds is not None and values == [6, 7, 8] and of_one_suit:
+        is_suited = len({get_suit(card) for card in hand.cards}) == 1
+        if rules.suited_678_odds is not None and values == [6, 7, 8] and is_suited:
             return SUITED_678_RESULT, rules.suited_678_odds
         return None
 
@@ -539,51 +545,51 @@ class BlackjackRound:
         return self.seat in {None, box.seat}
 
     # ------------------------------------------------------------ screen data
-    def list_visible_hands(self) -> dict[str, object]:
+    def describe_visible_hands(self) -> dict[str, object]:
         """Return the visible hands for the screen, the dealer's first (:file:`paytables/FELTS.md`)."""
         shown_hands: list[dict[str, object]] = []
         for index, cards in enumerate(self.dealer_hands):
-            names = [format_card(card) for card in cards]
+            card_texts = [format_card(card) for card in cards]
             is_hidden = self._is_second_card_hidden and len(cards) > 1
             hand_id = DEALER_HAND_ID if index == 0 else f"{DEALER_HAND_ID}-{index + 1}"
             if is_hidden:
-                shown_hands.append({"id": hand_id, "cards": [names[0], FACE_DOWN_CARD_TEXT]})
+                shown_hands.append({"id": hand_id, "cards": [card_texts[0], FACE_DOWN_CARD_TEXT]})
             else:
                 shown_hands.append(
                     {
                         "id": hand_id,
-                        "cards": names,
-                        "says": describe_hand_value(self._list_dealer_values(index), split=False),
+                        "cards": card_texts,
+                        "says": describe_hand_value(self._list_dealer_values(index), is_from_split=False),
                     }
                 )
         for box in self.boxes:
             for hand in box.hands:
-                bets: dict[str, object] = {} if self.seat is None else {"seat": box.seat}
+                seat_fields: dict[str, object] = {} if self.seat is None else {"seat": box.seat}
                 if self._is_own_box(box):
-                    bets |= {} if self.seat is None else {"own": True}
-                    bets |= (
+                    seat_fields |= {} if self.seat is None else {"own": True}
+                    seat_fields |= (
                         {"staked": hand.staked_credits}
                         if hand.staked_credits
                         else {"became": list(hand.result_names)}
                     )
-                names = [format_card(card) for card in hand.cards]
-                value_text = describe_hand_value(hand.values, split=hand.is_from_split)
-                shown_hands.append({"id": hand.id, "cards": names, "says": value_text, **bets})
+                card_texts = [format_card(card) for card in hand.cards]
+                value_text = describe_hand_value(hand.values, is_from_split=hand.is_from_split)
+                shown_hands.append({"id": hand.id, "cards": card_texts, "says": value_text, **seat_fields})
         return {"kind": "table", "felt": "cards", "hands": shown_hands}
 
     def _format_result(self) -> str:
         """Return the dealer's totals as text, for the row of recent results."""
-        totals = [self._list_dealer_values(index) for index in range(len(self.dealer_hands))]
+        values_of_hands = [self._list_dealer_values(index) for index in range(len(self.dealer_hands))]
         return "-".join(
             "BJ" if is_blackjack(hand_values) else str(compute_best_total(hand_values)[0])
-            for hand_values in totals
+            for hand_values in values_of_hands
         )
 
 
-def describe_hand_value(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
+def describe_hand_value(values: Sequence[int], *, is_from_split: bool) -> str | dict[str, str]:
     """Return the value of a blackjack hand for display: its total, both totals of a soft hand, or a text."""
     best_total, is_soft = compute_best_total(values)
-    if not split and is_blackjack(values):
+    if not is_from_split and is_blackjack(values):
         return {"en": "Blackjack", "fr": "Blackjack"}
     if best_total > BEST_HAND_TOTAL:
         return {"en": f"{best_total}, over 21", "fr": f"{best_total}, plus de 21"}
@@ -625,7 +631,7 @@ def _settle_stakes(
 
 def _list_added_stakes(box: BettingBox, hand: BlackjackHand) -> list[HandStake]:
     """Return the stakes that a blackjack double or split adds: each bet on the hand once more, on the same terms."""
-    main_spot = format_spot_id(MAIN_SPOT, box.number)
+    main_spot = format_spot_id(MAIN_SPOT, box.index_at_seat)
     return [
         HandStake(Bet(main_spot, stake.bet.credits, box.seat), stake.dealer_hand_index, is_added_in_play=True)
         for stake in hand.unsettled_own_stakes

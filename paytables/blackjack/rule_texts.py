@@ -137,7 +137,7 @@ _RANGE_TEXT: Final = Text(en="{0} to {1}", fr="{0} à {1}")
 
 
 def describe_rules(
-    shoe: ShoeRules, main: MainBet, rules: HouseRules, pays: Sequence[NamedPay], language: str
+    shoe: ShoeRules, main_bet: MainBet, rules: HouseRules, pays: Sequence[NamedPay], language: str
 ) -> list[str]:
     """Return a blackjack table's house rules as sentences in one language, one per rule."""
     lines = [
@@ -174,10 +174,10 @@ def describe_rules(
     ]
     if rules.accepts_back_bets:
         lines.append(_choose_language(_BACK_BETS_TEXT, language))
-    if main.dealer_hand_count > 1:
+    if main_bet.dealer_hand_count > 1:
         lines.append(
             _choose_language(_SEVERAL_DEALER_HANDS_TEXT, language).format(
-                main.dealer_hand_count, main.dealer_hands_min
+                main_bet.dealer_hand_count, main_bet.dealer_hands_min
             )
         )
     return lines
@@ -190,21 +190,23 @@ def _choose_language(text: Text, language: str) -> str:
 
 def _format_totals(rules: HouseRules, language: str) -> str:
     """Return the card totals on which a blackjack player may double, as text, with consecutive totals as from-to."""
-    runs: list[list[int]] = []
+    total_groups: list[list[int]] = []
     for total in sorted(rules.double_rules.permitted_totals):
-        if runs and total == runs[-1][-1] + 1:
-            runs[-1].append(total)
+        if total_groups and total == total_groups[-1][-1] + 1:
+            total_groups[-1].append(total)
         else:
-            runs.append([total])
-    runs_as_text = [
-        _choose_language(_RANGE_TEXT, language).format(run[0], run[-1]) if len(run) > 1 else str(run[0])
-        for run in runs
+            total_groups.append([total])
+    group_texts = [
+        _choose_language(_RANGE_TEXT, language).format(total_group[0], total_group[-1])
+        if len(total_group) > 1
+        else str(total_group[0])
+        for total_group in total_groups
     ]
     return (
-        runs_as_text[0]
-        if len(runs_as_text) == 1
+        group_texts[0]
+        if len(group_texts) == 1
         else _choose_language(_ALTERNATIVES_TEXT, language).format(
-            ", ".join(runs_as_text[:-1]), runs_as_text[-1]
+            ", ".join(group_texts[:-1]), group_texts[-1]
         )
     )
 
@@ -215,15 +217,17 @@ def format_pays(pays: Sequence[NamedPay], side_bets: Sequence[BlackjackSideBet],
     There is one line per pay of the main bet and the insurance, and one per side bet.
     """
     colon = " :" if language == "fr" else ":"
-    sides = {side.id: side for side in side_bets}
-    lines: dict[str, list[str]] = {}
+    side_bet_by_id = {side.id: side for side in side_bets}
+    lines_by_spot: dict[str, list[str]] = {}
     for spot, name, title, odds in pays:
         if name != EVEN_MONEY_RESULT:
-            lines.setdefault(spot, []).append(
+            lines_by_spot.setdefault(spot, []).append(
                 f"{_choose_language(title, language)}{colon} {_format_odds(odds, language)}"
             )
-    pay_lines = [*lines.pop("main"), *lines.pop("insurance", [])]
-    return pay_lines + [_format_side_bet(sides[spot], rows, language, colon) for spot, rows in lines.items()]
+    pay_lines = [*lines_by_spot.pop("main"), *lines_by_spot.pop("insurance", [])]
+    return pay_lines + [
+        _format_side_bet(side_bet_by_id[spot], rows, language, colon) for spot, rows in lines_by_spot.items()
+    ]
 
 
 def _format_odds(odds: Odds, language: str) -> str:
@@ -231,9 +235,9 @@ def _format_odds(odds: Odds, language: str) -> str:
     return odds.format(language) if odds.level_share else odds.format_by_language()[language]
 
 
-def _format_side_bet(side: BlackjackSideBet, rows: list[str], language: str, colon: str) -> str:
+def _format_side_bet(side_bet: BlackjackSideBet, rows: list[str], language: str, colon: str) -> str:
     """Return a blackjack side bet's name and its rows as one line of text."""
-    return f"{_choose_language(side.name, language)}{colon} {'; '.join(rows)}."
+    return f"{_choose_language(side_bet.name, language)}{colon} {'; '.join(rows)}."
 
 
 #: Names of a chart's lines.
@@ -256,11 +260,11 @@ def build_chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
         totals = ["A" if kind == "pair" and total == "1" else total for _, _, total in alike]
         names = {}
         for language, name in _CHART_TITLE_TEXTS[kind].model_dump().items():
-            run = (
+            total_range = (
                 totals[0]
                 if len(totals) == 1
                 else _choose_language(_RANGE_TEXT, language).format(totals[0], totals[-1])
             )
-            names[language] = name.format(run)
+            names[language] = name.format(total_range)
         chart_rows.append({"names": names, "cells": cells})
     return chart_rows

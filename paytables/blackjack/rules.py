@@ -48,10 +48,10 @@ _BACK_SPOT_NAME: Final = Text(en="Player {0}'s hand", fr="Joueur {0}")
 
 @dataclass(frozen=True)
 class BlackjackRules(SeatedRules):
-    """The rules of a playable blackjack table; ``table`` is the shoe left by earlier rounds."""
+    """The rules of a playable blackjack table; ``table_state`` is the shoe left by earlier rounds."""
 
     definition: BlackjackDefinition
-    table: object = field(default=None, compare=False)
+    table_state: object = field(default=None, compare=False)
     """The shoe left by earlier rounds, as the table state stores it."""
     enforces_win_limit: ClassVar[bool] = True
 
@@ -142,9 +142,11 @@ class BlackjackRules(SeatedRules):
     def _added_stake_factor_max(self) -> Fraction:
         """Return the most that splits and doubles may add to a stake, as a multiple of the stake."""
         rules = self.definition.house_rules
-        hands, doubles = rules.split_rules.hands_max, bool(rules.double_rules.permitted_totals)
+        hands_max, can_double = rules.split_rules.hands_max, bool(rules.double_rules.permitted_totals)
         stake_units = (
-            2 * hands if doubles and rules.double_rules.is_permitted_after_split else max(hands, 1 + doubles)
+            2 * hands_max
+            if can_double and rules.double_rules.is_permitted_after_split
+            else max(hands_max, 1 + can_double)
         )
         return Fraction(stake_units - 1)
 
@@ -157,7 +159,7 @@ class BlackjackRules(SeatedRules):
         """Return the spot that must also be bet on for a bet against one of the dealer's hands, or None.
 
         ``dealer_hand_index`` is the index of the dealer's hand. The player must bet against the first
-        ``least_hands`` of the dealer's hands, so each of these bets requires the next one, in a circle. A bet
+        ``dealer_hands_min`` of the dealer's hands, so each of these bets requires the next one, in a circle. A bet
         against a later hand requires the one against the hand before it.
         """
         dealer_hands_min = self.definition.main_bet.dealer_hands_min
@@ -197,10 +199,10 @@ class BlackjackRules(SeatedRules):
         accepted_wager = super().build_wager(credits_, **options)
         self._check_back_bets(accepted_wager)
         if self.definition.table.win_max_credits is not None:
-            returns = {
+            return_by_seat = {
                 seat: self._find_highest_return(bets) for seat, bets in accepted_wager.bets_by_seat.items()
             }
-            self.table_layout.check_highest_win(returns)
+            self.table_layout.check_highest_win(return_by_seat)
         return accepted_wager
 
     def _check_back_bets(self, wager: Wager) -> None:
@@ -298,15 +300,15 @@ class BlackjackRules(SeatedRules):
         )
 
     @cached_property
-    def _exact_house_rules(self) -> AnalysedHouseRules:
+    def _analysed_house_rules(self) -> AnalysedHouseRules:
         """Return the house rules in the form that a round reads."""
         return self.definition.analysed_house_rules
 
     @cached_property
-    def _best_play(self) -> PackedStrategy | None:
+    def _best_strategy(self) -> PackedStrategy | None:
         """Return the best strategy that the definition stores, or None if it stores none for these rules."""
         proof = self.definition.proved.get(MAIN_SPOT)
-        return None if proof is None else read_strategy(self._exact_house_rules, proof.policy)
+        return None if proof is None else read_strategy(self._analysed_house_rules, proof.policy)
 
     def with_table_state(self, table_state: object) -> Self:
         """Return the rules with the shoe of a stored table state.
@@ -315,19 +317,19 @@ class BlackjackRules(SeatedRules):
         """
         if table_state is not None:
             read_shoe(self.definition.shoe, table_state)
-        return self.with_table_fields(table=table_state)
+        return self.with_table_fields(table_state=table_state)
 
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play one round of blackjack; see :mod:`paytables.blackjack.round`."""
-        return BlackjackRound(self.definition, self._exact_house_rules, self._best_play, bets, viewer).play(
-            self.table, draw
-        )
+        return BlackjackRound(
+            self.definition, self._analysed_house_rules, self._best_strategy, bets, viewer
+        ).play(self.table_state, draw)
 
     # ------------------------------------------------------------ texts and screen data
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs: spots, hands, and pays other than even money (:file:`paytables/FELTS.md`)."""
-        definition, boxes = self.definition, self.definition.box_count * self.definition.table.seat_count
-        dealers = [
+        definition, box_count = self.definition, self.definition.box_count * self.definition.table.seat_count
+        dealer_hands = [
             {
                 "id": DEALER_HAND_ID if n == 0 else f"{DEALER_HAND_ID}-{n + 1}",
                 "names": _add_number_to_names(_DEALER_HAND_NAME, n, definition.main_bet.dealer_hand_count),
@@ -337,8 +339,8 @@ class BlackjackRules(SeatedRules):
         # one box per player: at a table for several, the hands name the seat
         has_one_box = self.definition.box_count == 1
         names = [
-            _add_number_to_names(_PLAYER_HAND_NAME, n, 1 if has_one_box and not n else boxes)
-            for n in range(boxes)
+            _add_number_to_names(_PLAYER_HAND_NAME, n, 1 if has_one_box and not n else box_count)
+            for n in range(box_count)
         ]
         hands: list[dict[str, object]] = [
             {"id": f"box-{n + 1}", "names": name} for n, name in enumerate(names)
@@ -350,7 +352,7 @@ class BlackjackRules(SeatedRules):
             "kind": "table",
             "felt": "cards",
             **self.table_layout.to_json(),
-            "hands": [*dealers, *hands],
+            "hands": [*dealer_hands, *hands],
             **self._describe_best_chart(),
             "progressives": side_bets.levels_to_json(definition.progressive_levels),
             "pays": [
@@ -362,7 +364,7 @@ class BlackjackRules(SeatedRules):
     def _describe_best_chart(self) -> dict[str, object]:
         """Return the stored strategy chart as data for the screen; empty if none is stored for these rules."""
         proof = self.definition.proved.get(MAIN_SPOT)
-        if proof is None or self._best_play is None:
+        if proof is None or self._best_strategy is None:
             return {}
         return {
             "chart": {
@@ -386,8 +388,8 @@ class BlackjackRules(SeatedRules):
         participations = []
         for level in self.definition.progressive_levels:
             side_bet = self._build_side_bet(level)
-            bets = sum(staked_spots.count(spot) for spot in side_bet.spots)
-            participations += [side_bet.build_level_participation(bets)] if bets else []
+            bet_count = sum(staked_spots.count(spot) for spot in side_bet.spots)
+            participations += [side_bet.build_level_participation(bet_count)] if bet_count else []
         return tuple(participations)
 
     def list_every_level(self) -> tuple[LevelParticipation, ...]:

@@ -351,11 +351,11 @@ class MainBet(StrictTable):
         return self
 
 
-def sum_lowest_values(decks: int, cards: int | None) -> int:
-    """Return the minimum total value of any ``cards`` cards of a blackjack shoe; None means all its cards."""
+def sum_lowest_values(deck_count: int, card_count: int | None) -> int:
+    """Return the minimum total value of any ``card_count`` cards of a blackjack shoe; None means all its cards."""
     low_first = sorted(get_card_value(card) for card in range(52))
-    shoe = [value for value in low_first for _ in range(decks)]
-    return sum(shoe[:cards])
+    shoe = [value for value in low_first for _ in range(deck_count)]
+    return sum(shoe[:card_count])
 
 
 #: A line of a blackjack chart (:func:`paytables.blackjack.chart.format_chart`).

@@ -31,7 +31,7 @@ RowChances: TypeAlias = dict[str, Fraction]
 
 @lru_cache(maxsize=64)
 def compute_row_chances(
-    side: BlackjackSideBet, deck_count: int, *, has_hole_card: bool, player_draws_more_cards: bool = True
+    side_bet: BlackjackSideBet, deck_count: int, *, has_hole_card: bool, player_draws_more_cards: bool = True
 ) -> RowChances:
     """Return the probability that each row of the side bet's pay table is paid.
 
@@ -40,7 +40,7 @@ def compute_row_chances(
     cards are never paid.
     """
     ways_by_row: dict[tuple[str, int], int | Fraction] = {}
-    rows = tuple(row for row in side.rows if player_draws_more_cards or row.card_count <= 2)
+    rows = tuple(row for row in side_bet.rows if player_draws_more_cards or row.card_count <= 2)
     for ways, dealt_cards, up_card in _iter_deal_orders(rows, (), [deck_count] * _DECK_CARD_COUNT, 1):
         for row, chance in _iter_won_rows(
             rows, dealt_cards, up_card, deck_count, has_hole_card=has_hole_card
@@ -50,13 +50,13 @@ def compute_row_chances(
     return {
         row.id: sum(
             (
-                Fraction(ways) / perm(_DECK_CARD_COUNT * deck_count, cards)
-                for (row_id, cards), ways in ways_by_row.items()
+                Fraction(ways) / perm(_DECK_CARD_COUNT * deck_count, card_count)
+                for (row_id, card_count), ways in ways_by_row.items()
                 if row_id == row.id
             ),
             Fraction(0),
         )
-        for row in side.rows
+        for row in side_bet.rows
     }
 
 
@@ -68,17 +68,17 @@ def _iter_deal_orders(
     Each item has the number of equivalent orders, the box's cards, and the dealer's first card or None. The
     box's cards come in order while a row with more cards is still possible, then the dealer's first card.
     Cards that all rows treat alike are dealt once and counted as often as they occur. If no row has a single
-    card, two first cards of different ranks are dealt in one order only, which is counted for both.
+    card, two first cards of different ranks are dealt in one order only, which is counted for both orders.
     """
     open_rows = [
         row for row in rows if row.card_count > len(dealt_cards) and _can_complete_row(row, dealt_cards)
     ]
     if open_rows:
-        deals_both_cards = len(dealt_cards) == 1 and all(row.card_count > 1 for row in rows)
-        for card, alike in _iter_different_cards(rows, dealt_cards):
-            order = get_rank(card) - get_rank(dealt_cards[0]) if deals_both_cards else 0
+        ignores_order = len(dealt_cards) == 1 and all(row.card_count > 1 for row in rows)
+        for card, equivalent_count in _iter_different_cards(rows, dealt_cards):
+            order = get_rank(card) - get_rank(dealt_cards[0]) if ignores_order else 0
             if counts_left[card] and order >= 0:
-                count = counts_left[card] * alike * (2 if order else 1)
+                count = counts_left[card] * equivalent_count * (2 if order else 1)
                 counts_left[card] -= 1
                 yield from _iter_deal_orders(rows, (*dealt_cards, card), counts_left, ways * count)
                 counts_left[card] += 1
@@ -86,9 +86,9 @@ def _iter_deal_orders(
         row.counts_up_card and row.card_count == len(dealt_cards) and _can_complete_row(row, dealt_cards)
         for row in rows
     ):
-        for card, alike in _iter_different_cards(rows, dealt_cards):
+        for card, equivalent_count in _iter_different_cards(rows, dealt_cards):
             if counts_left[card]:
-                yield ways * counts_left[card] * alike, dealt_cards, card
+                yield ways * counts_left[card] * equivalent_count, dealt_cards, card
     else:
         yield ways, dealt_cards, None
 

@@ -138,9 +138,9 @@ class SolvedRound:
         self._packed_full_shoe = pack_counts(self.dealer.card_counts)
         self.cards_left = sum(self.dealer.card_counts)
         """The number of cards in the shoe after the dealer's first card."""
-        longest_hand = max(hand_value.card_count for hand_value in self.hand_values.values())
+        hand_cards_max = max(hand_value.card_count for hand_value in self.hand_values.values())
         self.order_length = min(
-            self.cards_left, longest_hand + 2 * house.hands_max + 2 + self.dealer.drawn_cards_max
+            self.cards_left, hand_cards_max + 2 * house.hands_max + 2 + self.dealer.drawn_cards_max
         )
         """The number of cards dealt in one counted order; no round needs more."""
         self._weights = [
@@ -165,9 +165,9 @@ class SolvedRound:
         self.tree = self._build_tree(0, 0)
         """The hands that follow one another, from the empty hand on, if no pair is split."""
         tree_by_shoe: dict[tuple[int, int], HandNodes] = {
-            (pair, missing_cards): self._build_tree(pair, missing_cards)
-            for pair, missing_cards in shoes
-            if pair
+            (pair_value, missing_cards): self._build_tree(pair_value, missing_cards)
+            for pair_value, missing_cards in shoes
+            if pair_value
         }
         for split in self.splits:
             for hand_count in range(2, self._find_hands_max(split.card_value) + 1):
@@ -178,9 +178,9 @@ class SolvedRound:
         """Return the number of orders in which the cards after the dealer's first card can be dealt."""
         return compute_falling_factorial(self.cards_left, self.order_length)
 
-    def _find_hands_max(self, pair: int) -> int:
+    def _find_hands_max(self, pair_value: int) -> int:
         """Return how many hands a blackjack pair of this value may become at most, by splits."""
-        return self.house.ace_hands_max if pair == ACE_VALUE else self.house.hands_max
+        return self.house.ace_hands_max if pair_value == ACE_VALUE else self.house.hands_max
 
     def _count_ways_to_continue(self, cards_left: int) -> tuple[int, int, int]:
         """Return three numbers of ways to deal the remaining cards of an order from a shoe of ``cards_left`` cards.
@@ -207,49 +207,53 @@ class SolvedRound:
         If tens are split by rank, pairs of the rank of the dealer's first card are listed separately.
         """
         splits: list[SplitPair] = []
-        for pair in range(ACE_VALUE, TEN_VALUE + 1):
-            card_count = self.dealer.card_counts[pair - 1]
-            if self._find_hands_max(pair) < 2 or card_count < 2:
+        for pair_value in range(ACE_VALUE, TEN_VALUE + 1):
+            card_count = self.dealer.card_counts[pair_value - 1]
+            if self._find_hands_max(pair_value) < 2 or card_count < 2:
                 continue
-            if pair < TEN_VALUE or not self.house.splits_same_rank_only:
-                splits.append(SplitPair(pair, card_count * (card_count - 1), card_count - 2))
+            if pair_value < TEN_VALUE or not self.house.splits_same_rank_only:
+                splits.append(SplitPair(pair_value, card_count * (card_count - 1), card_count - 2))
                 continue
             rank_cards = 4 * self.house.deck_count
             if self.up_card_value == TEN_VALUE:
                 splits.append(
                     SplitPair(
-                        pair,
+                        pair_value,
                         compute_falling_factorial(rank_cards - 1, 2),
                         rank_cards - 3,
                         dealer_has_pair_rank=True,
                     )
                 )
-                splits.append(SplitPair(pair, 3 * compute_falling_factorial(rank_cards, 2), rank_cards - 2))
+                splits.append(
+                    SplitPair(pair_value, 3 * compute_falling_factorial(rank_cards, 2), rank_cards - 2)
+                )
             else:
-                splits.append(SplitPair(pair, 4 * compute_falling_factorial(rank_cards, 2), rank_cards - 2))
+                splits.append(
+                    SplitPair(pair_value, 4 * compute_falling_factorial(rank_cards, 2), rank_cards - 2)
+                )
         return [split for split in splits if split.ways]
 
-    def _list_reached_hands(self, pair: int, missing_cards: int) -> list[tuple[int, int]]:
+    def _list_reached_hands(self, pair_value: int, missing_cards: int) -> list[tuple[int, int]]:
         """Return each hand that a player can reach, with the combined cards that are then out of the shoe.
 
-        The dealer's first card is not included. For ``pair`` and ``missing_cards`` see :meth:`_build_tree`.
+        The dealer's first card is not included. For ``pair_value`` and ``missing_cards`` see :meth:`_build_tree`.
         """
-        cards_out = (1 + missing_cards) * PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
-        start_hand = PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
+        cards_out = (1 + missing_cards) * PACKED_CARD_BY_VALUE[pair_value - 1] if pair_value else 0
+        start_hand = PACKED_CARD_BY_VALUE[pair_value - 1] if pair_value else 0
         full_shoe = self._packed_full_shoe
         hands = list_hands_containing(self.shoe, start_hand)
-        if pair == ACE_VALUE and self.house.aces_get_one_card:
+        if pair_value == ACE_VALUE and self.house.aces_get_one_card:
             hands = [hand for hand in hands if self.hand_values[hand].card_count <= 2]
         return [(hand, hand + cards_out) for hand in hands if is_part_of_hand(hand + cards_out, full_shoe)]
 
     def _compute_standing_nets(self, shoes: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """Return wins minus losses of standing in blackjack, by the cards out of the shoe and the class of the total.
 
-        ``shoes`` has the ``pair`` and ``missing_cards`` (see :meth:`_build_tree`) of each shoe that occurs.
+        ``shoes`` has the ``pair_value`` and ``missing_cards`` (see :meth:`_build_tree`) of each shoe that occurs.
         """
         rows: dict[tuple[int, int], None] = {}
-        for pair, missing_cards in shoes:
-            for hand, out_of_shoe in self._list_reached_hands(pair, missing_cards):
+        for pair_value, missing_cards in shoes:
+            for hand, out_of_shoe in self._list_reached_hands(pair_value, missing_cards):
                 rows[out_of_shoe, max(self.hand_values[hand].best_total - 16, 0)] = None
         cards_out: Ints = np.array([out_of_shoe for out_of_shoe, _ in rows], dtype=np.int64)
         removed_counts: Ints = (
@@ -258,27 +262,27 @@ class SolvedRound:
         stand_classes: Ints = np.array([stand_class for _, stand_class in rows], dtype=np.int64)
         return dict(zip(rows, self.dealer.compute_standing_nets(removed_counts, stand_classes), strict=True))
 
-    def _build_tree(self, pair: int, missing_cards: int) -> HandNodes:
+    def _build_tree(self, pair_value: int, missing_cards: int) -> HandNodes:
         """Return the number of card orders that lead to each blackjack hand, by packed hand.
 
-        ``pair`` is the value of the split pair from which the hands come, or 0 if no pair was split. A hand of a split
-        begins with one card of the pair; the other one and ``missing_cards`` further cards of its value are not in the
-        shoe.
+        ``pair_value`` is the value of the split pair from which the hands come, or 0 if no pair was split. A hand of a
+        split begins with one card of the pair; the other one and ``missing_cards`` further cards of its value are not
+        in the shoe.
         """
         drawing_ways: dict[int, int] = {}
         tree: HandNodes = {}
         blackjack_card = self.dealer.blackjack_card_value
-        cards = self.cards_left - (1 + missing_cards if pair else 0)
+        cards_left = self.cards_left - (1 + missing_cards if pair_value else 0)
 
         def count_cards_left(value_index: int, removed_cards: int) -> int:
             """Return how many cards of a value the shoe has without the packed hand ``removed_cards``."""
             removed_count = (removed_cards >> (PACKED_COUNT_BITS * value_index)) & PACKED_COUNT_MAX
             return self.dealer.card_counts[value_index] - removed_count
 
-        for hand, removed_cards in self._list_reached_hands(pair, missing_cards):
+        for hand, removed_cards in self._list_reached_hands(pair_value, missing_cards):
             hand_ways = drawing_ways.get(hand, 0) if tree else 1
             hand_value = self.hand_values[hand]
-            all_ways, ways_after_card, ways_after_dealer = self._weights[cards - hand_value.card_count]
+            all_ways, ways_after_card, ways_after_dealer = self._weights[cards_left - hand_value.card_count]
             blackjack_ways = 0
             if blackjack_card:
                 blackjack_ways = (
@@ -303,23 +307,23 @@ class SolvedRound:
         """Return the groups of hands of a pair that is split into up to ``hands_max`` hands.
 
         The counts of each group are sums over shoes that lack cards of the pair's value. ``tree_by_shoe`` has the hands
-        of each shoe, by ``pair`` and ``missing_cards`` (see :meth:`_build_tree`).
+        of each shoe, by ``pair_value`` and ``missing_cards`` (see :meth:`_build_tree`).
         """
-        pair = split.card_value
+        pair_value = split.card_value
         one_card = PACKED_CARD_BY_VALUE[split.card_value - 1]
         two_cards = 2 * PACKED_CARD_BY_VALUE[split.card_value - 1]
         # the hands whose second card has another value, has the pair's value (or rank), or is a ten of another rank
-        unpaired, paired, other_rank = HandNodes(), HandNodes(), HandNodes()
-        splits_by_rank = pair == TEN_VALUE and self.house.splits_same_rank_only
+        unpaired_nodes, paired_nodes, other_rank_nodes = HandNodes(), HandNodes(), HandNodes()
+        splits_by_rank = pair_value == TEN_VALUE and self.house.splits_same_rank_only
         for missing_cards, coefficients in enumerate(compute_split_coefficients(hands_max)):
             ways = split.ways * compute_falling_factorial(split.cards_left, missing_cards)
             if not ways:
                 continue
             rank_cards_left = split.cards_left - missing_cards
-            value_cards_left = self.dealer.card_counts[pair - 1] - 2 - missing_cards
-            for hand, node in tree_by_shoe[pair, missing_cards].items():
+            value_cards_left = self.dealer.card_counts[pair_value - 1] - 2 - missing_cards
+            for hand, node in tree_by_shoe[pair_value, missing_cards].items():
                 if coefficients.unpaired_hand:
-                    unpaired.setdefault(hand, HandNode()).add_counts(
+                    unpaired_nodes.setdefault(hand, HandNode()).add_counts(
                         node, ways * coefficients.unpaired_hand, ways * coefficients.first_unpaired_hand
                     )
                 if not is_part_of_hand(two_cards, hand):
@@ -328,7 +332,7 @@ class SolvedRound:
                 # are split by rank, the factor is replaced by the number of tens of the rank, or of the other ranks.
                 if splits_by_rank:
                     other_rank_ways = ways * (value_cards_left - rank_cards_left)
-                    other_rank.setdefault(hand, HandNode()).add_counts(
+                    other_rank_nodes.setdefault(hand, HandNode()).add_counts(
                         node,
                         other_rank_ways * coefficients.unpaired_hand,
                         other_rank_ways * coefficients.first_unpaired_hand,
@@ -336,25 +340,27 @@ class SolvedRound:
                     )
                 if coefficients.paired_hand:
                     paired_ways = ways * (rank_cards_left if splits_by_rank else 1)
-                    paired.setdefault(hand, HandNode()).add_counts(
+                    paired_nodes.setdefault(hand, HandNode()).add_counts(
                         node,
                         paired_ways * coefficients.paired_hand,
                         paired_ways * coefficients.first_paired_hand,
                         value_cards_left if splits_by_rank else 1,
                     )
-        situation = HandSituation(self.up_card_value, pair, dealer_has_pair_rank=split.dealer_has_pair_rank)
+        situation = HandSituation(
+            self.up_card_value, pair_value, dealer_has_pair_rank=split.dealer_has_pair_rank
+        )
         pair_situation = HandSituation(
             self.up_card_value,
-            pair,
+            pair_value,
             is_unsplittable_pair=True,
             dealer_has_pair_rank=split.dealer_has_pair_rank,
         )
         branches = [
-            SplitBranch(situation, one_card, pair, unpaired),
-            SplitBranch(pair_situation, two_cards, 0, paired),
+            SplitBranch(situation, one_card, pair_value, unpaired_nodes),
+            SplitBranch(pair_situation, two_cards, 0, paired_nodes),
         ]
         if splits_by_rank:
-            branches.append(SplitBranch(pair_situation, two_cards, 0, other_rank))
+            branches.append(SplitBranch(pair_situation, two_cards, 0, other_rank_nodes))
         return branches
 
 
@@ -369,9 +375,13 @@ class StrategyEvaluation:
         self.house = house
         self.original_bets_only = house.has_hole_card or house.original_bets_only
         """Whether a dealer's blackjack takes only the first stake of a box."""
-        bonus = [pay for pay in (house.sevens_odds, house.suited_678_odds) if pay is not None]
-        half = 2 if house.insurance_odds is None else 2 * house.insurance_odds.denominator
-        self.unit = 16 * lcm(half, house.blackjack_odds.denominator, *(pay.denominator for pay in bonus))
+        bonus_odds = [odds for odds in (house.sevens_odds, house.suited_678_odds) if odds is not None]
+        insurance_denominator = 2 if house.insurance_odds is None else 2 * house.insurance_odds.denominator
+        self.unit = 16 * lcm(
+            insurance_denominator,
+            house.blackjack_odds.denominator,
+            *(odds.denominator for odds in bonus_odds),
+        )
         """The number of parts into which a stake is divided, so that every pay is a whole number."""
 
     def _count_ways_at_risk(self, node: HandNode) -> int:
@@ -388,35 +398,38 @@ class StrategyEvaluation:
         """
         return node.ordinary_ways if self.house.has_hole_card else node.ordinary_ways + node.blackjack_ways
 
-    def _compute_immediate_win_value(self, node: HandNode, pay: Fraction, stakes: int) -> int:
-        """Return the value of a hand that is paid at once at the odds ``pay``, before the dealer draws."""
+    def _compute_immediate_win_value(self, node: HandNode, odds: Fraction, stake_count: int) -> int:
+        """Return the value of a hand that is paid at once at the odds ``odds``, before the dealer draws."""
         # the caller subtracts the first stake against every dealer's blackjack; a hand already paid does not lose it
         kept_stake_ways = (
             node.first_stake_ways if self.original_bets_only and not self.house.has_hole_card else 0
         )
-        return int(pay * stakes * self.unit) * self.count_completed_ways(node) + self.unit * kept_stake_ways
+        return (
+            int(odds * stake_count * self.unit) * self.count_completed_ways(node)
+            + self.unit * kept_stake_ways
+        )
 
-    def compute_standing_value(self, hand: int, node: HandNode, stakes: int = 1) -> int:
+    def compute_standing_value(self, hand: int, node: HandNode, stake_count: int = 1) -> int:
         """Return the value of standing on a blackjack hand that carries the given number of stakes."""
         if hand == _PACKED_THREE_SEVENS and self.house.sevens_odds is not None:
-            return self._compute_immediate_win_value(node, self.house.sevens_odds, stakes)
+            return self._compute_immediate_win_value(node, self.house.sevens_odds, stake_count)
         lost_ways = 0 if self.original_bets_only else node.blackjack_ways
-        return (node.standing_net - lost_ways) * stakes * self.unit
+        return (node.standing_net - lost_ways) * stake_count * self.unit
 
     def evaluate_options(
         self,
         hand_value: HandValue,
         tree: HandNodes,
         hand: int,
-        values: Mapping[int, NetAndStakeSums],
+        sums_by_hand: Mapping[int, NetAndStakeSums],
         situation: HandSituation,
         *,
-        suited: bool,
+        is_suited: bool,
     ) -> dict[int, NetAndStakeSums]:
         """Return the value, and the added stakes, of each permitted decision for a blackjack hand.
 
-        ``values`` has the values of the hands after a draw; ``suited``: two cards are of one suit, and a quarter of the
-        third cards of a 6, 7 and 8 are of this suit too.
+        ``sums_by_hand`` has the values of the hands after a draw; ``is_suited``: two cards are of one suit, and a
+        quarter of the third cards of a 6, 7 and 8 are of this suit too.
         """
         node, house = tree[hand], self.house
         sums_by_option = {STAND_OPTION: (self.compute_standing_value(hand, node), 0)}
@@ -434,9 +447,9 @@ class StrategyEvaluation:
             if (child_node := tree.get(child)) is None:
                 continue
             ways_at_risk -= self._count_ways_at_risk(child_node)
-            value, added_stakes = values[child]
+            value, added_stakes = sums_by_hand[child]
             doubled_value = self.compute_standing_value(child, child_node, 2)
-            if suited and child == PACKED_SIX_SEVEN_EIGHT and house.suited_678_odds is not None:
+            if is_suited and child == PACKED_SIX_SEVEN_EIGHT and house.suited_678_odds is not None:
                 value = (
                     3 * value + self._compute_immediate_win_value(child_node, house.suited_678_odds, 1)
                 ) // 4
@@ -474,12 +487,12 @@ class StrategyEvaluation:
             if hand_values[hand].card_count < 2:
                 break
             options = self.evaluate_options(
-                hand_values[hand], tree, hand, sums_by_hand, situation, suited=False
+                hand_values[hand], tree, hand, sums_by_hand, situation, is_suited=False
             )
             sums_by_hand[hand] = options[choose_option(situation, hand, False, options)]
             if has_suited_pay and hand_values[hand].card_count == 2 and hand in PACKED_STARTS_OF_SUITED_678:
                 options = self.evaluate_options(
-                    hand_values[hand], tree, hand, sums_by_hand, situation, suited=True
+                    hand_values[hand], tree, hand, sums_by_hand, situation, is_suited=True
                 )
                 suited_sums = options[choose_option(situation, hand, True, options)]
                 net, staked_sum = sums_by_hand[hand]
@@ -496,10 +509,12 @@ class StrategyEvaluation:
         """
         net, staked_sum = 0, 0
         for branch in split.branches[hand_count]:
-            values = self.evaluate_hands(round_.hand_values, branch.tree, branch.situation, choose_option)
+            sums_by_hand = self.evaluate_hands(
+                round_.hand_values, branch.tree, branch.situation, choose_option
+            )
             for hand in self.list_start_hands(round_.hand_values, branch):
-                net += values[hand][0]
-                staked_sum += values[hand][1] + self.count_completed_ways(branch.tree[hand]) * self.unit
+                net += sums_by_hand[hand][0]
+                staked_sum += sums_by_hand[hand][1] + self.count_completed_ways(branch.tree[hand]) * self.unit
         return net, staked_sum - self.count_completed_ways(self.build_pair_node(round_, split)) * self.unit
 
     @staticmethod

@@ -217,7 +217,7 @@ class CardSets:
         rows = np.empty((1 << self.size, len(chosen_hands)), dtype=np.int64)
         for mask in range(1 << self.size):
             rows[mask] = tables[mask.bit_count()][self.find_held_set_indexes(chosen_hands, mask)]
-        # card after card: subtract the hands that contain the card from those of the masks that discard it
+        # card after card: from the sums of the masks that discard the card, subtract the hands that contain it
         for index in range(self.size):
             for mask in range(1 << self.size):
                 if not mask >> index & 1:

@@ -4,12 +4,12 @@ from collections.abc import Hashable
 from fractions import Fraction
 from typing import TypeVar
 
-K = TypeVar("K", bound=Hashable)
+KeyT = TypeVar("KeyT", bound=Hashable)
 #: Sums by key, such as the probability of each total.
-SumsByKey = dict[K, Fraction]
+SumsByKey = dict[KeyT, Fraction]
 
 
-def solve_chain(rows: list[dict[int, Fraction]], right_sides: list[SumsByKey[K]]) -> list[SumsByKey[K]]:
+def solve_chain(rows: list[dict[int, Fraction]], right_sides: list[SumsByKey[KeyT]]) -> list[SumsByKey[KeyT]]:
     """Return the expected sums from each state of an absorbing chain: x = ``right_sides`` + ``rows`` x.
 
     ``rows`` are the transition probabilities between the states; from every state the chain must be certain to end.
@@ -30,26 +30,26 @@ def solve_chain(rows: list[dict[int, Fraction]], right_sides: list[SumsByKey[K]]
         )
         remaining_rows.remove(state_index)
         eliminated.append(state_index)
-        # solve the equation of state k for x[k], then put that into the equations of its predecessors
-        leave_chance = 1 - rows[state_index].pop(state_index, Fraction(0))
-        rows[state_index] = {j: share / leave_chance for j, share in rows[state_index].items()}
+        # solve this state's equation for its x, then put the solution into the equations of its predecessors
+        leaving_chance = 1 - rows[state_index].pop(state_index, Fraction(0))
+        rows[state_index] = {j: chance / leaving_chance for j, chance in rows[state_index].items()}
         right_sides[state_index] = {
-            key: value / leave_chance for key, value in right_sides[state_index].items()
+            key: value / leaving_chance for key, value in right_sides[state_index].items()
         }
         for i in predecessors[state_index] & remaining_rows:
-            share = rows[i].pop(state_index)
-            add_sums(rows[i], rows[state_index], share)
-            add_sums(right_sides[i], right_sides[state_index], share)
+            chance = rows[i].pop(state_index)
+            add_sums(rows[i], rows[state_index], chance)
+            add_sums(right_sides[i], right_sides[state_index], chance)
         for j in rows[state_index]:
             predecessors[j] |= predecessors[state_index]
     for state_index in reversed(eliminated):
         # The row of state k contains only states that were eliminated later.
-        for j, share in rows[state_index].items():
-            add_sums(right_sides[state_index], right_sides[j], share)
+        for j, chance in rows[state_index].items():
+            add_sums(right_sides[state_index], right_sides[j], chance)
     return right_sides
 
 
-def add_sums(totals: SumsByKey[K], sums: SumsByKey[K], share: Fraction | int = 1) -> None:
-    """Add each number in ``sums``, multiplied by ``share``, to the number with the same key in ``totals``, in place."""
+def add_sums(totals: SumsByKey[KeyT], sums: SumsByKey[KeyT], factor: Fraction | int = 1) -> None:
+    """Add each number in ``sums``, multiplied by ``factor``, to the number in ``totals`` with the same key."""
     for key, value in sums.items():
-        totals[key] = totals.get(key, Fraction(0)) + share * value
+        totals[key] = totals.get(key, Fraction(0)) + factor * value

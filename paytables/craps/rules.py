@@ -123,13 +123,13 @@ class CrapsRules(TableRules):
                 settlements.append(spot_rules.settle_taken_down(taken_down, self.state.point))
             if stake_min:
                 remaining_bets.append(replace(bet, credits=min(stake_min, bet.credits)))
-        table = self.state.with_bets(
+        state_after = self.state.with_bets(
             remaining_bets, self.state.switched_bets, self.definition.table.seat_count
         )
-        return tuple(settlements), table.to_json()
+        return tuple(settlements), state_after.to_json()
 
     def _find_minimum_left_on_spot(self, spot_rules: SpotRules, seat: int) -> int:
-        """Return the least credits that a seat may leave on a spot when it takes bets down.
+        """Return the fewest credits that a seat may leave on a spot when it takes bets down.
 
         It is more than zero only for the shooter's don't pass bet while a point is set, and only if the definition
         requires that the shooter leaves it (``shooter_keeps``).
@@ -182,8 +182,8 @@ class CrapsRules(TableRules):
 
     def place_bets(self, wager: Wager) -> CrapsState:
         """Return the table state with the wager's bets placed, before the throw. Raises :class:`WagerError`."""
-        state = self.state
-        standing_credits = {(bet.seat, bet.spot): bet.credits for bet in state.bets}
+        state_before = self.state
+        standing_credits = {(bet.seat, bet.spot): bet.credits for bet in state_before.bets}
         for bet in wager.bets:
             seat_and_spot, spot_rules = (bet.seat, bet.spot), self.rules_by_spot[bet.spot]
             standing_stake = standing_credits.pop(seat_and_spot, 0)
@@ -202,7 +202,7 @@ class CrapsRules(TableRules):
         if not standing_credits:
             raise WagerError("bets: all bets would be taken down; to take them all, leave the table")
         bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in standing_credits.items()]
-        table_state = state.with_bets(bets, self._list_switched_bets(wager, standing_credits))
+        table_state = state_before.with_bets(bets, self._list_switched_bets(wager, standing_credits))
         return self._with_next_shooter(table_state, wager)
 
     def _list_switched_bets(

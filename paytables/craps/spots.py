@@ -101,9 +101,9 @@ class SpotRules:
 
         ``is_switched``: the player has turned the bet on or off, against the default.
         """
-        total = sum(dice)
+        dice_total = sum(dice)
         if self.bet.kind == "throw":
-            return self.bet.odds_by_result.get(str(total))
+            return self.bet.odds_by_result.get(str(dice_total))
         if self.bet.kind == "hop":
             return (
                 self.bet.odds_by_result[self.number_or_dice]
@@ -111,12 +111,12 @@ class SpotRules:
                 else None
             )
         if self.bet.kind in _COME_BET_KINDS and not self.number_or_dice:
-            return self.id if is_switched or point is None else self._decide_first_throw(total)
+            return self.id if is_switched or point is None else self._decide_first_throw(dice_total)
         number = self.number or point
         if number is None:
-            return self._decide_first_throw(total)
+            return self._decide_first_throw(dice_total)
         if self.bet.is_off_on_come_out and point is None and not is_switched:
-            return PUSH_ODDS if self.flat_bet_kind and total in {7, number} else self.id
+            return PUSH_ODDS if self.flat_bet_kind and dice_total in {7, number} else self.id
         return self._decide_number_before_seven(dice, number, point)
 
     def _decide_first_throw(self, dice_total: int) -> BetResult:
@@ -131,11 +131,11 @@ class SpotRules:
         self, dice: tuple[int, int], winning_number: int, point: int | None
     ) -> BetResult:
         """Return the effect of a throw on a bet that is decided by a number or seven, whichever comes first."""
-        total = sum(dice)
-        if total not in {7, winning_number}:
+        dice_total = sum(dice)
+        if dice_total not in {7, winning_number}:
             return self.id
         is_easy_way = self.bet.kind == "hard" and dice[0] != dice[1]
-        is_won = (total == 7) == self._wins_on_seven and not is_easy_way
+        is_won = (dice_total == 7) == self._wins_on_seven and not is_easy_way
         return self.list_odds(point)[0] if is_won else None
 
     def find_smallest_stake(self, point: int | None) -> tuple[int, int]:
@@ -153,7 +153,7 @@ class SpotRules:
         return stake, int(stake * max(commission_rates))
 
     def find_stake_step(self, point: int | None) -> int:
-        """Return the bet step of this craps spot in credits, commission included: every bet is a multiple of it."""
+        """Return this spot's bet step in credits, commission included: every bet is a multiple of the step."""
         return sum(self.find_smallest_stake(point))
 
     def compute_commission(self, credits_: int, point: int | None) -> int:
@@ -180,7 +180,7 @@ class SpotRules:
 
     def build_spot(self, point: int | None) -> Spot:
         """Return this craps betting spot with the limits and odds that apply at this point."""
-        step, bet = self.find_stake_step(point), self.bet
+        bet_step, bet = self.find_stake_step(point), self.bet
         name = bet.name.model_dump()
         odds = " / ".join(dict.fromkeys(odds_.text for odds_ in self.list_odds(point)))
         return Spot(
@@ -188,9 +188,9 @@ class SpotRules:
             group=self.group,
             names={language: f"{text} {self.number_or_dice}".strip() for language, text in name.items()},
             odds=odds,
-            bet_min=-(-bet.bet_min // step) * step,
-            bet_max=bet.bet_max // step * step,
-            bet_step=step,
+            bet_min=-(-bet.bet_min // bet_step) * bet_step,
+            bet_max=bet.bet_max // bet_step * bet_step,
+            bet_step=bet_step,
             accepts_bets=self.accepts_bets(point),
             required_spot=self.required_spot,
             required_multiple_max=self.find_odds_multiple_max(point),
@@ -223,10 +223,10 @@ class SpotRules:
         if self.bet.kind == "hop":
             return (self.number_or_dice,)
         winning_totals = {
-            str(sum(pair)): None
-            for pair in ORDERED_THROWS
+            str(sum(dice)): None
+            for dice in ORDERED_THROWS
             if isinstance(
-                result := self.decide_bet(pair, point, is_switched=self.bet.is_off_on_come_out), Odds
+                result := self.decide_bet(dice, point, is_switched=self.bet.is_off_on_come_out), Odds
             )
             and result.net
         }

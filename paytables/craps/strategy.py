@@ -42,13 +42,13 @@ def find_strategy_bets(strategy: CrapsStrategy, rules: CrapsRules) -> dict[str, 
             and spot_rules.required_spot in standing_bets
         ):
             limits = rules.table_layout.spot_by_id[spot_rules.id]
-            odds_max = (
+            odds_bet_max = (
                 min(find_odds_bet_max_credits(spot_rules, standing_bets, point), limits.bet_max)
                 // limits.bet_step
                 * limits.bet_step
             )
-            if odds_max > standing_bets.get(spot_rules.id, 0):
-                bets[spot_rules.id] = odds_max - standing_bets.get(spot_rules.id, 0)
+            if odds_bet_max > standing_bets.get(spot_rules.id, 0):
+                bets[spot_rules.id] = odds_bet_max - standing_bets.get(spot_rules.id, 0)
     return bets
 
 
@@ -60,7 +60,7 @@ def analyse_named_strategy(strategy_id: str, rules: object) -> BetAnalysis:
         if strategy.id == strategy_id:
             return analyse_strategy(strategy, rules)
     strategy_ids = [strategy.id for strategy in rules.definition.strategies]
-    raise AnalysisError(f"no way to play {strategy_id!r}; {format_known_names(strategy_id, strategy_ids)}")
+    raise AnalysisError(f"no strategy {strategy_id!r}; {format_known_names(strategy_id, strategy_ids)}")
 
 
 def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
@@ -78,18 +78,22 @@ def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
     for state in states:  # grows by the states it leads to
         rules_at_state = replace(rules, state=state)
         bets = find_strategy_bets(strategy, rules_at_state)
-        cost = sum(bets.values())
+        cost_credits = sum(bets.values())
         try:
-            wager = rules_at_state.build_wager(cost, bets=bets)
+            wager = rules_at_state.build_wager(cost_credits, bets=bets)
         except WagerError as error:
             raise AnalysisError(f"strategy {strategy.id}, point {state.point}: {error}") from None
         first_wager = wager if state == OPENING_STATE else first_wager
         table_state = rules_at_state.place_bets(wager)
         row: dict[int, Fraction] = {}
-        sums: SumsByKey[str] = {"staked": Fraction(cost), "throws": Fraction(1), "back": Fraction(0)}
+        sums: SumsByKey[str] = {
+            "staked": Fraction(cost_credits),
+            "throws": Fraction(1),
+            "returned": Fraction(0),
+        }
         for dice, chance in UNORDERED_THROW_CHANCES:
             settlements, state_after = apply_throw(rules.rules_by_spot, table_state, dice)
-            sums["back"] += chance * sum(settlement.credits for settlement in settlements)
+            sums["returned"] += chance * sum(settlement.credits for settlement in settlements)
             if state_after != OPENING_STATE:
                 if state_after not in index_by_state:
                     index_by_state[state_after] = len(states)
@@ -106,7 +110,7 @@ def _build_figures(
     strategy: CrapsStrategy, first_wager: Wager, mean_sums_per_hand: SumsByKey[str]
 ) -> BetAnalysis:
     """Return a strategy's figures from the mean of stakes, returns and throws in one hand of the shooter."""
-    lost_credits = mean_sums_per_hand["staked"] - mean_sums_per_hand["back"]
+    lost_credits = mean_sums_per_hand["staked"] - mean_sums_per_hand["returned"]
     house_edge = lost_credits / mean_sums_per_hand["staked"]
     loss_per_throw = lost_credits / mean_sums_per_hand["throws"]
     mean_throws = mean_sums_per_hand["throws"]

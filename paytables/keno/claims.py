@@ -164,7 +164,7 @@ class KenoTicketRecord:
     @property
     def claim_deadline(self) -> date | None:
         """Return the last day to claim the Keno ticket, counted from its last draw, or None while draws are pending."""
-        if set(self.decided_draws) != set(self.printed_ticket.draws):
+        if set(self.decided_draws) != set(self.printed_ticket.draw_numbers):
             return None
         return max(d.decided_on for d in self.decided_draws.values()) + timedelta(
             days=self.printed_ticket.claim_days
@@ -302,10 +302,10 @@ def record_draw_fault(record: KenoTicketRecord, draw_number: int, decided_on: da
 
 def _check_takes_part(record: KenoTicketRecord, draw_number: int) -> None:
     """Raise :class:`TicketRefusedError` if a Keno ticket does not take part in a draw."""
-    if draw_number not in record.printed_ticket.draws:
+    if draw_number not in record.printed_ticket.draw_numbers:
         raise TicketRefusedError(
             KenoTicketRefusal.NOT_ITS_DRAW,
-            f"draw {draw_number} is not one of {list(record.printed_ticket.draws)}",
+            f"draw {draw_number} is not one of {list(record.printed_ticket.draw_numbers)}",
         )
 
 

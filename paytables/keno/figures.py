@@ -173,8 +173,10 @@ def _list_prizes(
 
     Bonuses are included in the prize's return but not in its credits.
     """
-    weights = compute_factor_weights(bonuses_in_force)
-    mean_factor = Fraction(sum(factor * weight for factor, weight in weights.items()), sum(weights.values()))
+    weight_by_factor = compute_factor_weights(bonuses_in_force)
+    mean_factor = Fraction(
+        sum(factor * weight for factor, weight in weight_by_factor.items()), sum(weight_by_factor.values())
+    )
     named_ball_count = len(bonuses_in_force.ball_bonuses)
     prizes = []
     for catch_count in sorted(keno_pays.pays_by_spot_count[spot_count], reverse=True):
@@ -277,15 +279,15 @@ def _find_dearest_stakes(definition: KenoDefinition, bonuses_in_force: BonusesIn
         )
     # the fewest stakes that sum to each total
     stakes_by_total: dict[int, tuple[int, ...]] = {0: ()}
-    for total in range(1, staked_max_credits + 1):
+    for staked_credits in range(1, staked_max_credits + 1):
         candidates = [
-            (*stakes_by_total[total - stake], stake)
+            (*stakes_by_total[staked_credits - stake], stake)
             for stake in ticket_limits.stake_options
-            if total - stake in stakes_by_total
+            if staked_credits - stake in stakes_by_total
         ]
         candidates = [stakes for stakes in candidates if len(stakes) <= ticket_limits.selections_max]
         if candidates:
-            stakes_by_total[total] = min(candidates, key=len)
+            stakes_by_total[staked_credits] = min(candidates, key=len)
     return stakes_by_total[max(stakes_by_total)]
 
 
@@ -294,16 +296,16 @@ def _analyse_preset_tickets(
 ) -> list[BetAnalysis]:
     """Return the figures of a Keno game's preset tickets.
 
-    Forms with the same figures are analysed once.
+    Preset tickets with the same figures are analysed once.
     """
     analyses = []
     seen_tickets: set[tuple[str, int, int]] = set()
     for preset_ticket, ticket in preset_tickets:
         stake = ticket.selections[0].stake_by_spot_count[preset_ticket.spot_count]
         played_levels = [
-            p.id
-            for p in definition.progressive_levels
-            if p.spot_count == preset_ticket.spot_count and stake >= p.stake_min_credits
+            level.id
+            for level in definition.progressive_levels
+            if level.spot_count == preset_ticket.spot_count and stake >= level.stake_min_credits
         ]
         key = (
             preset_ticket.id,
@@ -324,9 +326,11 @@ def _analyse_preset_tickets(
 def _find_highest_pay_bound(keno_pays: KenoPays, ticket: KenoTicket) -> int:
     """Return an upper bound, in credits, on what any draw pays the Keno ticket."""
     return ticket.bonuses_in_force.factor_max * sum(
-        ways * s.stake_by_spot_count[spot_count] * max(keno_pays.pays_by_spot_count[spot_count].values())
-        for s in ticket.selections
-        for spot_count, ways in s.count_ways().items()
+        way_count
+        * selection.stake_by_spot_count[spot_count]
+        * max(keno_pays.pays_by_spot_count[spot_count].values())
+        for selection in ticket.selections
+        for spot_count, way_count in selection.count_ways().items()
     )
 
 

@@ -78,10 +78,12 @@ _CLAIM_TEXT: Final = {
 }
 #: Text on a number of spots and the wager on each of its ways, by language.
 _SPOTS_TEXT: Final = {"en": "{spots} spots x {stake}", "fr": "{spots} numéros x {stake}"}
-#: The fields of a stored ticket whose key in the JSON object is an older name, by that key.
+#: The fields of a stored ticket whose key in the JSON object differs from their name, by that key.
 _FIELD_BY_KEY: Final = {
     "cost_a_draw_credits": "cost_per_draw_credits",
     "most_paid_credits": "prize_limit_credits",
+    "bonuses": "bonus_ids",
+    "draws": "draw_numbers",
 }
 
 
@@ -91,7 +93,7 @@ class Acknowledgement:
 
     ticket_number: int
     """The number that the central computer gave to the ticket."""
-    draws: tuple[int, ...]
+    draw_numbers: tuple[int, ...]
     """The numbers of the draws in which the ticket takes part."""
     recorded_at: datetime
     """The time when the central computer recorded the ticket."""
@@ -113,9 +115,9 @@ class PrintedTicket:
     """The time when the central computer recorded the ticket."""
     selections: tuple[Mapping[str, Json], ...]
     """The selections with their numbers and stakes."""
-    bonuses: tuple[str, ...]
+    bonus_ids: tuple[str, ...]
     """The ids of the bonuses bought."""
-    draws: tuple[int, ...]
+    draw_numbers: tuple[int, ...]
     """The numbers of the draws in which the ticket takes part."""
     cost_per_draw_credits: int
     """The credits that the ticket costs for each draw."""
@@ -131,15 +133,15 @@ class PrintedTicket:
     @property
     def cost_credits(self) -> int:
         """Return what the player pays for the Keno ticket, in credits."""
-        return self.cost_per_draw_credits * len(self.draws)
+        return self.cost_per_draw_credits * len(self.draw_numbers)
 
     @property
     def wager_options(self) -> dict[str, object]:
         """Return the Keno ticket as wager options, as :func:`paytables.keno.ticket.parse_request` accepts them."""
         return {
             "selections": list(self.selections),
-            "draws": len(self.draws),
-            "bonuses": list(self.bonuses),
+            "draws": len(self.draw_numbers),
+            "bonuses": list(self.bonus_ids),
         }
 
     def to_json(self) -> dict[str, Json]:
@@ -152,8 +154,8 @@ class PrintedTicket:
             "station": self.station,
             "issued_at": self.issued_at.isoformat(),
             "selections": [dict(s) for s in self.selections],
-            "bonuses": list(self.bonuses),
-            "draws": list(self.draws),
+            "bonuses": list(self.bonus_ids),
+            "draws": list(self.draw_numbers),
             "cost_a_draw_credits": self.cost_per_draw_credits,
             "most_paid_credits": self.prize_limit_credits,
             "claim_place": self.claim_place,
@@ -169,8 +171,8 @@ class PrintedTicket:
                 **{_FIELD_BY_KEY.get(key, key): value for key, value in data.items()},
                 "issued_at": datetime.fromisoformat(data["issued_at"]),
                 "selections": tuple(data["selections"]),
-                "bonuses": tuple(data["bonuses"]),
-                "draws": tuple(data["draws"]),
+                "bonus_ids": tuple(data["bonuses"]),
+                "draw_numbers": tuple(data["draws"]),
             }
         )
 
@@ -203,11 +205,11 @@ def issue_ticket(
             "a quick pick has no numbers yet: they are drawn before the ticket is recorded"
         )
     if (
-        len(acknowledgement.draws) != ticket.draw_count
-        or len(set(acknowledgement.draws)) != ticket.draw_count
+        len(acknowledgement.draw_numbers) != ticket.draw_count
+        or len(set(acknowledgement.draw_numbers)) != ticket.draw_count
     ):
         raise TicketNotIssuedError(
-            f"{ticket.draw_count} draws were bought, recorded are {list(acknowledgement.draws)}"
+            f"{ticket.draw_count} draws were bought, recorded are {list(acknowledgement.draw_numbers)}"
         )
     unsigned_ticket = PrintedTicket(
         game_id=definition.game.id,
@@ -217,8 +219,8 @@ def issue_ticket(
         station=station,
         issued_at=acknowledgement.recorded_at,
         selections=tuple(s.to_json() for s in ticket.selections),
-        bonuses=ticket.bonuses_in_force.bought_ids,
-        draws=tuple(sorted(acknowledgement.draws)),
+        bonus_ids=ticket.bonuses_in_force.bought_ids,
+        draw_numbers=tuple(sorted(acknowledgement.draw_numbers)),
         cost_per_draw_credits=ticket.cost_per_draw_credits,
         prize_limit_credits=definition.prize_limit_credits,
         claim_place=claim_place,
@@ -279,9 +281,9 @@ def list_ticket_lines(
         ]
         line_texts.append((TicketLine.STAKE, ", ".join(stake_texts)))
     name_by_bonus_id = {b.id: b.name.model_dump()[language] for b in definition.bonuses}
-    line_texts += [(TicketLine.BONUS, name_by_bonus_id[b]) for b in printed_ticket.bonuses]
+    line_texts += [(TicketLine.BONUS, name_by_bonus_id[b]) for b in printed_ticket.bonus_ids]
     line_texts.append((TicketLine.TOTAL, format_money(printed_ticket.cost_credits)))
-    line_texts.append((TicketLine.DRAWS, _format_draw_runs(printed_ticket.draws)))
+    line_texts.append((TicketLine.DRAWS, _format_draw_runs(printed_ticket.draw_numbers)))
     paid_max_credits = printed_ticket.prize_limit_credits
     line_texts.append(
         (
@@ -307,13 +309,13 @@ def list_ticket_lines(
 
 def _format_draw_runs(draws: Sequence[int]) -> str:
     """Return Keno draw numbers as text, with consecutive ones as first-last."""
-    runs: list[list[int]] = []
+    draw_ranges: list[list[int]] = []
     for n in draws:
-        if runs and n == runs[-1][1] + 1:
-            runs[-1][1] = n
+        if draw_ranges and n == draw_ranges[-1][1] + 1:
+            draw_ranges[-1][1] = n
         else:
-            runs.append([n, n])
-    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+            draw_ranges.append([n, n])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in draw_ranges)
 
 
 def build_slip(definition: KenoDefinition) -> dict[str, Json]:

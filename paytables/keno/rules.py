@@ -108,7 +108,7 @@ class KenoRules(TablelessRules):
         Raises :class:`WagerError`.
         """
         if "selections" not in wager.options:
-            return self._find_form_ticket(wager.credits, wager.options)
+            return self._find_preset_ticket(wager.credits, wager.options)
         keno_ticket = self.build_ticket(wager.options)
         if keno_ticket.cost_credits != wager.credits:
             raise WagerError(
@@ -116,7 +116,7 @@ class KenoRules(TablelessRules):
             )
         return keno_ticket
 
-    def _find_form_ticket(self, credits_: int, options: Mapping[str, object]) -> KenoTicket:
+    def _find_preset_ticket(self, credits_: int, options: Mapping[str, object]) -> KenoTicket:
         """Return the preset ticket that costs ``credits_``. Raises :class:`WagerError` if none does."""
         if set(options) - {"form"}:
             raise WagerError("a ticket must have selections, perhaps with draws and bonuses, or name a form")
@@ -140,24 +140,26 @@ class KenoRules(TablelessRules):
         wins: list[Settlement] = []
         levels: list[str] = []
         shown_draws: list[Json] = []
-        for n in range(1, complete_ticket.draw_count + 1):
+        for draw_number in range(1, complete_ticket.draw_count + 1):
             drawn_balls = self.draw_balls(draw, complete_ticket.bonuses_in_force)
             ways = evaluate_ticket(keno_pays, complete_ticket, drawn_balls)
             paid_credits = limit_prizes([way.credits for way in ways], self.definition.prize_limit_credits)
             levels_won = list_levels_won(keno_pays, ways)
             wins += [
-                way.build_settlement(n, credits_)
+                way.build_settlement(draw_number, credits_)
                 for way, credits_ in zip(ways, paid_credits, strict=True)
                 if credits_
             ]
             levels += levels_won
-            shown_draws.append(presentation.build_draw_data(n, drawn_balls, ways, paid_credits, levels_won))
+            shown_draws.append(
+                presentation.build_draw_data(draw_number, drawn_balls, ways, paid_credits, levels_won)
+            )
         yield from wins
-        is_quick_pick = [selection.is_quick_pick for selection in bought_ticket.selections]
+        is_quick_pick_by_selection = [selection.is_quick_pick for selection in bought_ticket.selections]
         return Outcome(
             progressives=tuple(levels),
             display=presentation.build_game_data(
-                self.definition, complete_ticket, is_quick_pick, shown_draws
+                self.definition, complete_ticket, is_quick_pick_by_selection, shown_draws
             ),
         )
 

@@ -40,11 +40,15 @@ class TicketSelection:
 
     def count_ways(self) -> dict[int, int]:
         """Return the number of ways of the Keno selection for each number of spots that is played."""
-        ways_by_spots = {0: 1}
+        way_count_by_spot_count = {0: 1}
         for size in self.group_sizes:
-            for spots, count in list(ways_by_spots.items()):
-                ways_by_spots[spots + size] = ways_by_spots.get(spots + size, 0) + count
-        return {spots: ways_by_spots.get(spots, 0) for spots in self.stake_by_spot_count}
+            for spot_count, way_count in list(way_count_by_spot_count.items()):
+                way_count_by_spot_count[spot_count + size] = (
+                    way_count_by_spot_count.get(spot_count + size, 0) + way_count
+                )
+        return {
+            spot_count: way_count_by_spot_count.get(spot_count, 0) for spot_count in self.stake_by_spot_count
+        }
 
     def to_json(self) -> dict[str, Json]:
         """Return the Keno selection as a wager stores it; :func:`parse_request` is the inverse."""
@@ -90,12 +94,12 @@ class KenoTicket:
 def exclude_unplayed_levels(keno_pays: KenoPays, ticket: KenoTicket) -> KenoPays:
     """Return the pay tables without the linked levels for which this Keno ticket does not play."""
     is_single_selection = ticket.draw_count == 1 and len(ticket.selections) == 1
-    ways = ticket.selections[0].count_ways() if is_single_selection else {}
+    way_counts = ticket.selections[0].count_ways() if is_single_selection else {}
     excluded_mask = sum(
         1 << i
         for i, level in enumerate(keno_pays.levels)
         if level.is_linked
-        and (ways != {level.spot_count: 1} or ticket.cost_credits != level.stake_min_credits)
+        and (way_counts != {level.spot_count: 1} or ticket.cost_credits != level.stake_min_credits)
     )
     return replace(keno_pays, excluded_levels_mask=excluded_mask)
 
@@ -165,36 +169,36 @@ def _parse_selection(
         groups=_parse_marked_groups(definition, request["groups"], error_prefix),
         stake_by_spot_count=_parse_stakes(request["stakes"], error_prefix),
     )
-    spot_count = sum(selection.group_sizes)
-    if spot_count > definition.field.number_count:
+    number_count = sum(selection.group_sizes)
+    if number_count > definition.field.number_count:
         raise WagerError(
-            f"{error_prefix}: {format_count(spot_count, 'number')} on a field of {definition.field.number_count}"
+            f"{error_prefix}: {format_count(number_count, 'number')} on a field of {definition.field.number_count}"
         )
-    for spots, count in selection.count_ways().items():
-        stake = selection.stake_by_spot_count[spots]
-        if spots not in keno_pays.pays_by_spot_count:
+    for spot_count, way_count in selection.count_ways().items():
+        stake = selection.stake_by_spot_count[spot_count]
+        if spot_count not in keno_pays.pays_by_spot_count:
             raise WagerError(
-                f"{error_prefix}: there is no pay table for {format_count(spots, 'spot')}; "
+                f"{error_prefix}: there is no pay table for {format_count(spot_count, 'spot')}; "
                 f"expected one of {sorted(keno_pays.pays_by_spot_count)}"
             )
         if stake not in definition.ticket_limits.stake_options:
             raise WagerError(
                 f"{error_prefix}: the stake is {stake}; expected one of {list(definition.ticket_limits.stake_options)}"
             )
-        if not count:
+        if not way_count:
             sizes = ", ".join(map(str, selection.group_sizes))
             raise WagerError(
-                f"{error_prefix}: no combination of its groups (sizes: {sizes}) has {format_count(spots, 'spot')}"
+                f"{error_prefix}: no combination of its groups (sizes: {sizes}) has {format_count(spot_count, 'spot')}"
             )
-        if count > WAYS_MAX:
-            ways = f"{format_count(count, 'way')} of {format_count(spots, 'spot')}"
+        if way_count > WAYS_MAX:
+            ways_text = f"{format_count(way_count, 'way')} of {format_count(spot_count, 'spot')}"
             raise WagerError(
-                f"{error_prefix}: {ways}; a selection has at most {WAYS_MAX} of one number of spots"
+                f"{error_prefix}: {ways_text}; a selection has at most {WAYS_MAX} of one number of spots"
             )
     used_groups = {
         g
-        for spots in selection.stake_by_spot_count
-        for way in iter_group_combinations(selection.group_sizes, spots)
+        for spot_count in selection.stake_by_spot_count
+        for way in iter_group_combinations(selection.group_sizes, spot_count)
         for g in way
     }
     if len(used_groups) != len(selection.group_sizes):
@@ -239,14 +243,14 @@ def _parse_stakes(requested_stakes: Json, error_prefix: str) -> dict[int, int]:
     """Return a Keno selection's stake for each number of spots. Raises :class:`WagerError`."""
     if not isinstance(requested_stakes, Mapping) or not requested_stakes:
         raise WagerError(f"{error_prefix}, stakes: must map each number of spots played to its stake")
-    stakes: dict[int, int] = {}
-    for spots, stake in requested_stakes.items():
-        if not str(spots).isdecimal() or not _is_integer(stake):
+    stake_by_spot_count: dict[int, int] = {}
+    for spot_count, stake in requested_stakes.items():
+        if not str(spot_count).isdecimal() or not _is_integer(stake):
             raise WagerError(
-                f"{error_prefix}, stakes: {spots!r} = {stake!r} is not a number of spots and a stake"
+                f"{error_prefix}, stakes: {spot_count!r} = {stake!r} is not a number of spots and a stake"
             )
-        stakes[int(spots)] = stake
-    return stakes
+        stake_by_spot_count[int(spot_count)] = stake
+    return stake_by_spot_count
 
 
 def _is_integer(value: Json) -> bool:

@@ -22,9 +22,9 @@ from paytables.definition import GameHeader
 from paytables.layout import Odds, PresetBet, TableLayout, TableLimits, TableRules, settle_bet
 from paytables.prison import (
     BetResult,
-    ImprisonedBet,
-    imprisoned_bets_from_json,
-    imprisoned_bets_to_json,
+    HeldBet,
+    held_bets_from_json,
+    held_bets_to_json,
     list_bets_on_table,
     settle_imprisoned_stake,
     settle_partial_return,
@@ -42,7 +42,7 @@ class SpotRules:
     consecutive_spins: int = 1
     """The number of spins in a row that must all end on the bet's result."""
     on_zero: Literal["lost", "half", "choice"] = "lost"
-    """What a zero does to the stake: ``lost``, ``half`` of it returned, or the player's ``choice``."""
+    """What happens to the stake at a zero: ``lost``; ``half`` is returned; or the player's ``choice``."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class OneDrawBets(TableRules):
     """The id, version and texts of the game's definition."""
     spot_rules: tuple[SpotRules, ...]
     """The rules of each betting spot."""
-    table: TableLimits
+    table_limits: TableLimits
     """The number of seats, and what one seat may stake and win."""
     preset_bets: tuple[PresetBet, ...]
     """The wagers that are offered by name."""
@@ -64,7 +64,7 @@ class OneDrawBets(TableRules):
     """The kind of table layout that the screen draws."""
     zero_results: frozenset[str] = frozenset()
     """The results that count as a zero."""
-    held_bets: tuple[ImprisonedBet, ...] = ()
+    held_bets: tuple[HeldBet, ...] = ()
     """The bets of earlier spins that stay on the table: in prison, or on several spins in a row."""
     enforces_win_limit: ClassVar[bool] = True
 
@@ -85,7 +85,9 @@ class OneDrawBets(TableRules):
         Bets that stay for another spin cannot be changed any more, and the limit of the total stake does not count
         them.
         """
-        return TableLayout(tuple(rules.spot for rules in self.spot_rules), self.table, self.preset_bets)
+        return TableLayout(
+            tuple(rules.spot for rules in self.spot_rules), self.table_limits, self.preset_bets
+        )
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Check the bets of a wager that costs ``credits_``, and return the wager. Raises :class:`WagerError`.
@@ -96,7 +98,7 @@ class OneDrawBets(TableRules):
         if self.held_bets and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
         wager = self.table_layout.build_wager(credits_, **options)
-        if self.table.win_max_credits is not None:
+        if self.table_limits.win_max_credits is not None:
             self.table_layout.check_highest_win(self.find_highest_returns(wager))
         return wager
 
@@ -123,11 +125,11 @@ class OneDrawBets(TableRules):
         held_bets = () if table_state is None else self._read_held_bets(table_state)
         return self if held_bets == self.held_bets else self.with_table_fields(held_bets=held_bets)
 
-    def _read_held_bets(self, table_state: object) -> tuple[ImprisonedBet, ...]:
+    def _read_held_bets(self, table_state: object) -> tuple[HeldBet, ...]:
         """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""
         if not isinstance(table_state, Mapping) or set(table_state) != {"held"} or not table_state["held"]:
             raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
-        held_bets = imprisoned_bets_from_json(table_state["held"], self.rules_by_spot, self.table.seat_count)
+        held_bets = held_bets_from_json(table_state["held"], self.rules_by_spot, self.table_limits.seat_count)
         results = set(self.case_count_by_result)
         for bet in held_bets:
             rules = self.rules_by_spot[bet.spot]
@@ -147,7 +149,7 @@ class OneDrawBets(TableRules):
         return held_bets
 
     @staticmethod
-    def _can_stay_between_spins(rules: SpotRules, bet: ImprisonedBet) -> bool:
+    def _can_stay_between_spins(rules: SpotRules, bet: HeldBet) -> bool:
         """Return whether a stored bet can stay on its spot between two spins."""
         if rules.consecutive_spins > 1:
             return bet.times_held_over < rules.consecutive_spins
@@ -173,7 +175,7 @@ class OneDrawBets(TableRules):
             build_table_state(remaining_bets),
         )
 
-    def decide_bet(self, bet: ImprisonedBet, result: str) -> BetResult:
+    def decide_bet(self, bet: HeldBet, result: str) -> BetResult:
         """Return the effect of a result on a bet: its settlement, or the bet that stays on the table.
 
         If the rules let the player choose between a settlement and prison, both are returned.
@@ -185,13 +187,13 @@ class OneDrawBets(TableRules):
             return settle_bet(bet, rules.odds_by_result.get(result)), None
         if result in self.zero_results and rules.on_zero != "lost" and result not in rules.odds_by_result:
             bet_after_zero = replace(bet, times_held_over=bet.times_held_over + 1)
-            may_stay = self._can_stay_between_spins(rules, bet_after_zero)
-            return settle_partial_return(bet_after_zero), bet_after_zero if may_stay else None
+            can_stay = self._can_stay_between_spins(rules, bet_after_zero)
+            return settle_partial_return(bet_after_zero), bet_after_zero if can_stay else None
         if bet.times_held_over:
             return settle_imprisoned_stake(bet, is_won=result in rules.odds_by_result), None
         return settle_bet(bet, rules.odds_by_result.get(result)), None
 
-    def rules_by_group(self) -> dict[str, list[SpotRules]]:
+    def list_rules_by_group(self) -> dict[str, list[SpotRules]]:
         """Return the rules of the spots of each group (spots with the same kind of bet and odds), in layout order."""
         rules_by_group: dict[str, list[SpotRules]] = {}
         for rules in self.spot_rules:
@@ -199,8 +201,8 @@ class OneDrawBets(TableRules):
         return rules_by_group
 
 
-def build_table_state(held_bets: Sequence[ImprisonedBet]) -> object:
+def build_table_state(held_bets: Sequence[HeldBet]) -> object:
     """Return the table state to store for these bets that stay on the table, or None if none exist."""
     if not held_bets:
         return None
-    return {"held": imprisoned_bets_to_json(held_bets)}
+    return {"held": held_bets_to_json(held_bets)}

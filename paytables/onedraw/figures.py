@@ -13,7 +13,7 @@ from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.contract import Settlement, Wager
 from paytables.layout import WeightedResult, analyse_cases
 from paytables.onedraw.bets import OneDrawBets
-from paytables.prison import ImprisonedBet, list_bets_on_table, with_prison_choice
+from paytables.prison import HeldBet, list_bets_on_table, with_prison_choice
 from paytables.wording import format_percent
 
 #: The name of the strategy in the figures.
@@ -26,7 +26,7 @@ def analyse(table: OneDrawBets, depth: AnalysisDepth) -> Analysis:
     From depth HIGHEST, include every preset bet on several spots.
     """
     bets = []
-    for group, spot_rules in table.rules_by_group().items():
+    for group, spot_rules in table.list_rules_by_group().items():
         spot = spot_rules[0].spot
         wager = table.build_wager(spot.bet_min, bets={spot.id: spot.bet_min})
         bets.append(analyse_bets(table, wager, group, depth))
@@ -65,16 +65,16 @@ def analyse_bets(
 
 
 def iter_cases(
-    table: OneDrawBets, bets: Sequence[ImprisonedBet], *, leaves_in_prison: bool = False
+    table: OneDrawBets, bets: Sequence[HeldBet], *, leaves_in_prison: bool = False
 ) -> Iterator[WeightedResult]:
     """Yield every possible end of bets at a table with one draw, with its weight.
 
     ``leaves_in_prison``: the player leaves every stake in prison that may stay there.
     """
-    total = sum(table.case_count_by_result.values())
-    for result, count in table.case_count_by_result.items():
+    case_total = sum(table.case_count_by_result.values())
+    for result, case_count in table.case_count_by_result.items():
         settlements: list[Settlement] = []
-        held_bets: list[ImprisonedBet] = []
+        held_bets: list[HeldBet] = []
         for bet in bets:
             settlement, held_bet = table.decide_bet(bet, result)
             if held_bet is not None and (settlement is None or leaves_in_prison):
@@ -82,23 +82,28 @@ def iter_cases(
             elif settlement is not None:
                 settlements.append(settlement)
         if not held_bets:
-            yield WeightedResult(count, settlements)
+            yield WeightedResult(case_count, settlements)
             continue
         for later_case in iter_cases(table, held_bets, leaves_in_prison=leaves_in_prison):
             yield WeightedResult(
-                count * Fraction(later_case.weight) / total, [*settlements, *later_case.settlements]
+                case_count * Fraction(later_case.weight) / case_total, [*settlements, *later_case.settlements]
             )
 
 
 def compute_rtp_with_unlimited_prison(table: OneDrawBets, spot: str) -> Fraction:
     """Return an even-money bet's RTP if the stake is always left in prison and may be halved without limit.
 
-    A stake in prison returns h on average: all of it if it is freed, and half of that again after another zero, so that
-    h = wins + zero * h / 2.
+    A stake in prison returns h on average: the whole stake with the probability of a win, and half of h with the
+    probability of another zero, so that h = wins + zero * h / 2.
     """
-    total, odds_by_result = sum(table.case_count_by_result.values()), table.rules_by_spot[spot].odds_by_result
-    win_chance = Fraction(sum(table.case_count_by_result[result] for result in odds_by_result), total)
-    zero_chance = Fraction(sum(table.case_count_by_result[result] for result in table.zero_results), total)
+    case_total, odds_by_result = (
+        sum(table.case_count_by_result.values()),
+        table.rules_by_spot[spot].odds_by_result,
+    )
+    win_chance = Fraction(sum(table.case_count_by_result[result] for result in odds_by_result), case_total)
+    zero_chance = Fraction(
+        sum(table.case_count_by_result[result] for result in table.zero_results), case_total
+    )
     held_return = win_chance / (1 - zero_chance / 2)
     net = next(iter(odds_by_result.values())).net
     return win_chance * (1 + net) + zero_chance * held_return

@@ -19,7 +19,7 @@ from paytables.onedraw import figures
 from paytables.onedraw.bets import OneDrawBets, build_table_state
 from paytables.prison import (
     list_bets_on_table,
-    settle_or_imprison,
+    settle_or_hold_over,
 )
 from paytables.wording import format_count
 
@@ -60,7 +60,7 @@ class OneDrawTable(OneDrawBets):
         result, cue, draw_display = yield from self.obtain_result(draw)
         yield cue
         display = {"kind": "table", "felt": self.felt_kind, **draw_display}
-        standing_bets = yield from settle_or_imprison(
+        standing_bets = yield from settle_or_hold_over(
             bets, lambda bet: self.decide_bet(bet, result), display, "zero"
         )
         return Outcome(display=display, table_state=build_table_state(standing_bets))
@@ -86,7 +86,7 @@ class OneDrawTable(OneDrawBets):
                 else ""
             )
             + f"; {format_count(len(spot_rules), 'spot')}"
-            for group, spot_rules in self.rules_by_group().items()
+            for group, spot_rules in self.list_rules_by_group().items()
         )
 
     def list_remarks(self) -> tuple[DefinitionRemark, ...]:

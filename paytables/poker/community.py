@@ -125,20 +125,19 @@ class HoldemSolver:
             best_sums += best_sums_at_flop * int(self.flops_per_class[n])
             worst_sums += worst_sums_at_flop * int(self.flops_per_class[n])
             self.report_progress(n + 1, 2 * flop_count)
-        chosen_bets, preflop_options, mean_net, worst_mean_net = self._decide_before_flop(
+        chosen_bets, preflop_bet_indexes, mean_net, worst_mean_net = self._decide_before_flop(
             best_sums, worst_sums
         )
-        distribution = np.zeros((3 + preflop_option_count, 13), dtype=np.int64)
-        distributions = self.parallel_map(
-            lambda n: (self._count_flop_results(n, preflop_options, bets_at_flop[n], turn_bits[n]),),
+        result_counts = np.zeros((3 + preflop_option_count, 13), dtype=np.int64)
+        counts_of_flops = self.parallel_map(
+            lambda n: (self._count_flop_results(n, preflop_bet_indexes, bets_at_flop[n], turn_bits[n]),),
             range(flop_count),
         )
-        for n, (flop_distribution,) in enumerate(distributions):
-            distribution += flop_distribution
+        for n, (counts_of_flop,) in enumerate(counts_of_flops):
+            result_counts += counts_of_flop
             self.report_progress(flop_count + n + 1, 2 * flop_count)
-        case_count_by_net, stake_sum = self._count_nets(distribution)
-        case_count = int(distribution.sum())
-        result_counts = tuple(map(tuple, distribution.tolist()))
+        case_count_by_net, stake_sum = self._count_nets(result_counts)
+        case_count = int(result_counts.sum())
         return SolvedStrategy(
             mean_net,
             worst_mean_net,
@@ -147,7 +146,7 @@ class HoldemSolver:
             case_count_by_net,
             case_count,
             Fraction(stake_sum, case_count),
-            result_counts,
+            tuple(map(tuple, result_counts.tolist())),
         )
 
     def sum_net_results(self, flop_index: int) -> tuple[Ints, Ints]:
@@ -159,7 +158,7 @@ class HoldemSolver:
         street_bets, tables = self.street_bets, self.tables
         turn_sums = np.zeros((52, HOLE_CARD_PAIR_COUNT, 2), dtype=np.int64)
         board_sums = np.zeros((HOLE_CARD_PAIR_COUNT, 2), dtype=np.int64)
-        counts = np.zeros((HOLE_CARD_PAIR_COUNT, 3), dtype=np.int64)
+        bank_hand_counts = np.zeros((HOLE_CARD_PAIR_COUNT, 3), dtype=np.int64)
         fill_strengths, count_bank_hands, add_flop_nets, _ = _compile_kernels()
         bet_sizes = (street_bets.ante, street_bets.turn_bet, street_bets.river_bet)
         flop_arguments = (
@@ -170,7 +169,9 @@ class HoldemSolver:
             bet_sizes,
             self.pays,
         )
-        add_flop_nets(*flop_arguments, fill_strengths, count_bank_hands, counts, turn_sums, board_sums)
+        add_flop_nets(
+            *flop_arguments, fill_strengths, count_bank_hands, bank_hand_counts, turn_sums, board_sums
+        )
         return turn_sums, board_sums
 
     def _find_best_bets(self, flop_index: int) -> tuple[Ints, Ints, Ints, Ints]:
@@ -230,21 +231,21 @@ class HoldemSolver:
         )
 
     def _count_flop_results(
-        self, flop_index: int, preflop_options: Ints, bets_at_flop: Bools, turn_bits: Bits
+        self, flop_index: int, preflop_bet_indexes: Ints, bets_at_flop: Bools, turn_bits: Bits
     ) -> Ints:
         """Return how often each bet (row) and result (column) occurs after flop number ``flop_index``.
 
-        ``preflop_options`` is the index of the bet before the flop by hole cards, ``bets_at_flop`` says which hole
+        ``preflop_bet_indexes`` is the index of the bet before the flop by hole cards, ``bets_at_flop`` says which hole
         cards bet at the flop, and ``turn_bits`` which continue at each turn card.
         """
-        distribution = np.zeros((4 + len(self.street_bets.preflop_bets), 13), dtype=np.int64)
+        result_counts = np.zeros((4 + len(self.street_bets.preflop_bets), 13), dtype=np.int64)
         early_bet_indexes = np.where(
-            preflop_options > 0,
-            preflop_options,
+            preflop_bet_indexes > 0,
+            preflop_bet_indexes,
             np.where(bets_at_flop, 1 + len(self.street_bets.preflop_bets), 0),
         )
         continues_at_turn = np.unpackbits(turn_bits, axis=1, count=HOLE_CARD_PAIR_COUNT).astype(np.bool_)
-        counts = np.zeros((HOLE_CARD_PAIR_COUNT, 3), dtype=np.int64)
+        bank_hand_counts = np.zeros((HOLE_CARD_PAIR_COUNT, 3), dtype=np.int64)
         fill_strengths, count_bank_hands, _, count_flop_cases = _compile_kernels()
         tables = self.tables
         flop_arguments = (
@@ -258,17 +259,17 @@ class HoldemSolver:
             *flop_arguments,
             fill_strengths,
             count_bank_hands,
-            counts,
+            bank_hand_counts,
             early_bet_indexes,
             continues_at_turn,
-            distribution,
+            result_counts,
         )
-        return distribution
+        return result_counts
 
-    def _count_nets(self, distribution: Ints) -> tuple[dict[int, int], int]:
+    def _count_nets(self, result_counts: Ints) -> tuple[dict[int, int], int]:
         """Return the number of cases with each net result of the player, and the sum of all stakes, in units.
 
-        ``distribution`` has the number of cases by bet and result (:func:`_count_flop_cases`).
+        ``result_counts`` has the number of cases by bet and result (:func:`_count_flop_cases`).
         """
         street_bets = self.street_bets
         bets = (
@@ -280,7 +281,7 @@ class HoldemSolver:
         )
         case_count_by_net: dict[int, int] = {}
         stake_sum = 0
-        for row, bet in zip(distribution.tolist(), bets, strict=True):
+        for row, bet in zip(result_counts.tolist(), bets, strict=True):
             net_by_result = [street_bets.ante, -2 * street_bets.ante - bet, 0]
             net_by_result += [street_bets.ante + bet + extra for extra in street_bets.super_ante_pays]
             for result_net, case_count in zip(net_by_result, row, strict=True):
@@ -389,13 +390,13 @@ def _count_bank_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     strengths: Ints,
     sorted_pairs: Ints,
     strength_counts: Ints,
-    counts: Ints,
+    bank_hand_counts: Ints,
 ) -> None:
     """Count how each pair of hole cards on a board compares with the bank's possible hands.
 
-    ``counts`` gets three numbers for each pair: the bank's hands that do not qualify, those that qualify and are
-    weaker, and those that are equal. ``strengths`` gets the strength of each pair, and ``sorted_pairs`` the pairs
-    b << 6 | a, weakest first; ``strength_counts`` is a work array of zeros.
+    ``bank_hand_counts`` gets three numbers for each pair: the bank's hands that do not qualify, those that qualify and
+    are weaker, and those that are equal. ``strengths`` gets the strength of each pair, and ``sorted_pairs`` the pairs b
+    << 6 | a, weakest first; ``strength_counts`` is a work array of zeros.
     """
     unseen = [card for card in range(52) if card not in board]
     lowest, highest = fill_strengths(board, unseen, rank_tables, strengths, strength_counts)
@@ -424,9 +425,11 @@ def _count_bank_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
         for n in range(group_start, group_end):
             b, a = sorted_pairs[n] >> 6, sorted_pairs[n] & 63
             pair_index = b * (b - 1) // 2 + a
-            counts[pair_index, 1] = group_start - weaker_by_card[a] - weaker_by_card[b]
+            bank_hand_counts[pair_index, 1] = group_start - weaker_by_card[a] - weaker_by_card[b]
             # the pair itself is counted once and subtracted twice
-            counts[pair_index, 2] = group_end - group_start - equal_by_card[a] - equal_by_card[b] + 1
+            bank_hand_counts[pair_index, 2] = (
+                group_end - group_start - equal_by_card[a] - equal_by_card[b] + 1
+            )
         for card in unseen:
             weaker_by_card[card] += equal_by_card[card]
             equal_by_card[card] = 0
@@ -440,13 +443,15 @@ def _count_bank_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
             a, b = unseen[a_index], unseen[b_index]
             pair_index = b * (b - 1) // 2 + a
             if strengths[pair_index] < lowest_qualifying_index:
-                counts[pair_index, 0] = (
+                bank_hand_counts[pair_index, 0] = (
                     unqualified_count - unqualified_by_card[a] - unqualified_by_card[b] + 1
                 )
-                counts[pair_index, 1] = counts[pair_index, 2] = 0
+                bank_hand_counts[pair_index, 1] = bank_hand_counts[pair_index, 2] = 0
             else:
-                counts[pair_index, 0] = unqualified_count - unqualified_by_card[a] - unqualified_by_card[b]
-                counts[pair_index, 1] -= counts[pair_index, 0]
+                bank_hand_counts[pair_index, 0] = (
+                    unqualified_count - unqualified_by_card[a] - unqualified_by_card[b]
+                )
+                bank_hand_counts[pair_index, 1] -= bank_hand_counts[pair_index, 0]
 
 
 def _add_flop_nets(
@@ -519,7 +524,7 @@ def _count_flop_cases(
     bank_hand_counts: Ints,
     early_bet_indexes: Ints,
     continues_at_turn: Ints,
-    distribution: Ints,
+    result_counts: Ints,
 ) -> None:
     """Count the results of all rounds with one flop, for given decisions before the river.
 
@@ -555,12 +560,12 @@ def _count_flop_cases(
                     if early_bet_indexes[pair_index]:
                         bet_index = 2 + early_bet_indexes[pair_index]
                     elif not continues_at_turn[card, pair_index]:
-                        distribution[0, 0] += BANK_HAND_COUNT * equal_flop_count
+                        result_counts[0, 0] += BANK_HAND_COUNT * equal_flop_count
                         continue
-                    distribution[bet_index, 0] += unqualified_count * equal_flop_count
-                    distribution[bet_index, 1] += better_count * equal_flop_count
-                    distribution[bet_index, 2] += equal_count * equal_flop_count
-                    distribution[bet_index, 3 + category_by_strength[strength_by_pair[pair_index]]] += (
+                    result_counts[bet_index, 0] += unqualified_count * equal_flop_count
+                    result_counts[bet_index, 1] += better_count * equal_flop_count
+                    result_counts[bet_index, 2] += equal_count * equal_flop_count
+                    result_counts[bet_index, 3 + category_by_strength[strength_by_pair[pair_index]]] += (
                         weaker_count * equal_flop_count
                     )
 

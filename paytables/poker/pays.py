@@ -79,7 +79,7 @@ class HandPayRow(StrictTable):
 
     @property
     def title(self) -> dict[str, str]:
-        """Return the text for the player, by language: the row's own name, or that of the category."""
+        """Return the text for the player, by language: the row's own name or, without one, the name of the category."""
         if self.name is not None:
             return self.name.model_dump()
         english, french = CATEGORY_NAMES[self.category]

@@ -52,7 +52,7 @@ def list_hand_classes(deck_card_count: int, hand_card_count: int = POLICY_HAND_C
     """Return one hand for each class of hands that differ only by an exchange of suits.
 
     Hands are numbered as by :func:`compute_set_index`; the numbers are ascending. ``hand_card_count`` is the number of
-    cards in a hand, from a deck of ``deck_card_count`` (52, or 53 with the joker). The result equals that of
+    cards in a hand, from a deck of ``deck_card_count`` (52, or 53 with the joker). These are also the hands of
     :attr:`paytables.cards.subsets.CardSets.suit_classes_and_sizes`.
     """
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]

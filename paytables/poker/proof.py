@@ -22,14 +22,14 @@ def format_fraction(value: Fraction) -> str:
     return f"{value.numerator}/{value.denominator}"
 
 
-def check_stored_proof(game: str, stored_proof: object, prove: Callable[[], object]) -> None:
+def check_stored_proof(game_id: str, stored_proof: object, prove: Callable[[], object]) -> None:
     """Check that ``stored_proof``, the figures stored in a game's definition, equal those that ``prove`` computes.
 
     Raises :class:`AnalysisError` if they differ.
     """
     if stored_proof and _unpack_policies(stored_proof) != _unpack_policies(prove()):
         raise AnalysisError(
-            f"{game}: proved: the stored figures differ from newly computed ones; "
+            f"{game_id}: proved: the stored figures differ from newly computed ones; "
             "`python -m tools.dev prove` writes these"
         )
 

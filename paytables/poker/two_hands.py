@@ -50,14 +50,14 @@ from paytables.seating import can_see_seat_cards, describe_owner, format_hand_id
 
 #: The spot on which the stake lies.
 PLAYER_STAKE_SPOT: Final = STAKE_SPOT
-#: The answer by which the player gives the hand up.
+#: The option by which the player gives the hand up.
 SURRENDER_OPTION: Final = "surrender"
 #: The number of pieces (cards or tiles) in the low hand.
 _LOW_HAND_PIECE_COUNT: Final = 2
 
 
 class HandSetting(NamedTuple):
-    """One way to set a hand as a low and a high hand."""
+    """One division of a hand into a low and a high hand."""
 
     low_strength: int
     """The strength of the low hand."""
@@ -135,7 +135,7 @@ class TwoHandsRules(PlayerBankRules):
     """
 
     definition: TwoHandsDefinition
-    turn: BankTurn = FIRST_BANK_TURN
+    bank_turn: BankTurn = FIRST_BANK_TURN
     """The turn in which seats are offered the bank of the next round."""
 
     PIECES_PER_HAND: ClassVar[int]
@@ -150,11 +150,11 @@ class TwoHandsRules(PlayerBankRules):
     # ------------------------------------------------------------ what each family defines
     @abstractmethod
     def list_settings(self, cards: Sequence[int]) -> tuple[HandSetting, ...]:
-        """Return every way to set the dealt cards or tiles as two hands, those with the best low hand first."""
+        """Return every setting of the dealt cards or tiles, those with the best low hand first."""
 
     @abstractmethod
     def find_house_way_setting(self, cards: Sequence[int]) -> HandSetting:
-        """Return the way in which the bank sets these cards or tiles (the house way)."""
+        """Return the setting that the house way prescribes for these cards or tiles."""
 
     @abstractmethod
     def describe_setting(self, setting: HandSetting) -> dict[str, str]:
@@ -168,7 +168,7 @@ class TwoHandsRules(PlayerBankRules):
         """Return whether a low hand of strength ``low_strength`` beats the bank's, ``bank_low_strength``."""
         return low_strength > bank_low_strength
 
-    def find_advised_setting(self, cards: Sequence[int]) -> int:
+    def find_advised_low_mask(self, cards: Sequence[int]) -> int:
         """Return the advised low hand: bit n is set if the dealt card or tile with index n belongs to it."""
         return self.find_house_way_setting(cards).low_mask
 
@@ -257,7 +257,7 @@ class TwoHandsRules(PlayerBankRules):
         """Play a round: deal cards or tiles to every seat, ask how to set them, show the bank's hands, and compare."""
         seat_round_by_seat: dict[int, SeatRound] = {}
         banked_round = self.arrange_bank(bets)
-        display = self._build_felt([], [], [], viewer, banked_round.banker)
+        display = self._build_felt([], [], [], viewer, banked_round.bank_seat)
         if not (yield from self.ask_whether_bank_covers(banked_round, display, viewer)):
             return (yield from self.return_stakes(bets, display))
         yield from banked_round.returned_settlements
@@ -268,14 +268,14 @@ class TwoHandsRules(PlayerBankRules):
         for event in self.settle_side_bets_before_deal(seat_rounds, draw):
             side_events.append(event)
             yield event
-        dealt_rounds = [seat_round for seat_round in seat_rounds if STAKE_SPOT in seat_round.bets]
-        for seat_round in dealt_rounds:
+        dealt_seat_rounds = [seat_round for seat_round in seat_rounds if STAKE_SPOT in seat_round.bets]
+        for seat_round in dealt_seat_rounds:
             yield from self._deal_seat(seat_round, undealt_pieces, viewer, draw)
-        yield from self._ask_seats(dealt_rounds, side_events, viewer, banked_round.banker)
-        bank_pieces = self._deal_hand("bank", undealt_pieces, draw) if dealt_rounds else []
+        yield from self._ask_seats(dealt_seat_rounds, side_events, viewer, banked_round.bank_seat)
+        bank_pieces = self._deal_hand("bank", undealt_pieces, draw) if dealt_seat_rounds else []
         for n, piece in enumerate(bank_pieces):
             yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECE_NAMES[piece]})
-        for seat_round in dealt_rounds:
+        for seat_round in dealt_seat_rounds:
             if not can_see_seat_cards(seat_round.seat, viewer):
                 yield from self._turn_hand_face_up(seat_round)
             stake_settlement = self._settle_seat(seat_round, self.find_house_way_setting(bank_pieces))
@@ -285,7 +285,9 @@ class TwoHandsRules(PlayerBankRules):
             side_events.append(event)
             yield event
         return Outcome(
-            display=self._build_felt(dealt_rounds, bank_pieces, side_events, viewer, banked_round.banker),
+            display=self._build_felt(
+                dealt_seat_rounds, bank_pieces, side_events, viewer, banked_round.bank_seat
+            ),
             table_state=self.build_table_after_bank(banked_round, bets, viewer),
         )
 
@@ -306,17 +308,17 @@ class TwoHandsRules(PlayerBankRules):
 
     def _ask_seats(
         self,
-        dealt_rounds: Sequence[SeatRound],
+        dealt_seat_rounds: Sequence[SeatRound],
         side_events: Sequence[Cue | Settlement],
         viewer: int | None,
-        banker: int | None,
+        bank_seat: int | None,
     ) -> Generator[RoundEvent, Choice | None, None]:
         """Ask each seat in turn how to set its pieces, or whether to surrender; store its decision."""
-        for seat_round in dealt_rounds:
+        for seat_round in dealt_seat_rounds:
             setting_by_mask = {
                 setting.low_mask: setting for setting in self.list_settings(seat_round.dealt_pieces)
             }
-            prompt = self._build_felt(dealt_rounds, [], side_events, viewer, banker) | {
+            prompt = self._build_felt(dealt_seat_rounds, [], side_events, viewer, bank_seat) | {
                 "hand": seat_round.hand_id
             }
             options = (
@@ -333,24 +335,25 @@ class TwoHandsRules(PlayerBankRules):
             )
             seat_round.hand_setting = setting_by_mask.get(decision.get_chosen_option((yield decision)))
 
-    def _deal_hand(self, hand: str, undealt_pieces: list[int], draw: DrawSource) -> list[int]:
+    def _deal_hand(self, hand_id: str, undealt_pieces: list[int], draw: DrawSource) -> list[int]:
         """Deal a hand's cards or tiles from those ``undealt_pieces``, and return them."""
-        numbers = range(1, self.PIECES_PER_HAND + 1)
+        piece_numbers = range(1, self.PIECES_PER_HAND + 1)
         return [
-            draw_and_remove_element(draw, undealt_pieces, f"{hand} {self.PIECE_KIND} {n}") for n in numbers
+            draw_and_remove_element(draw, undealt_pieces, f"{hand_id} {self.PIECE_KIND} {n}")
+            for n in piece_numbers
         ]
 
     def _describe_settings(
         self, seat_round: SeatRound, setting_by_mask: Mapping[int, HandSetting]
     ) -> dict[str, object]:
-        """Return data for the screen: the ways to set a seat's cards or tiles, the bank's way and the advised way.
+        """Return data for the screen: the settings of a seat's cards or tiles, the bank's setting and the advised one.
 
-        ``setting_by_mask`` has each way by the indices of its low hand, as bits.
+        ``setting_by_mask`` has each setting by the indices of its low hand, as bits.
         """
         return {
             "ways": {str(mask): self.describe_setting(setting) for mask, setting in setting_by_mask.items()},
             "house": self.find_house_way_setting(seat_round.dealt_pieces).low_mask,
-            "advice": self.find_advised_setting(seat_round.dealt_pieces),
+            "advice": self.find_advised_low_mask(seat_round.dealt_pieces),
         }
 
     def _settle_seat(self, seat_round: SeatRound, bank_setting: HandSetting) -> Settlement:
@@ -365,14 +368,14 @@ class TwoHandsRules(PlayerBankRules):
                 SURRENDER_OPTION, 0, spot=STAKE_SPOT, staked_credits=stake_credits, seat=seat_round.seat
             )
         low_strength, high_strength, _ = seat_round.hand_setting
-        hands_won = self.is_low_hand_better(low_strength, bank_setting.low_strength) + (
+        won_hand_count = self.is_low_hand_better(low_strength, bank_setting.low_strength) + (
             high_strength > bank_setting.high_strength
         )
         returned_credits, name = (
-            (0, stake_credits, 2 * stake_credits)[hands_won],
-            ("lost", "push", "won")[hands_won],
+            (0, stake_credits, 2 * stake_credits)[won_hand_count],
+            ("lost", "push", "won")[won_hand_count],
         )
-        if hands_won == 2:
+        if won_hand_count == 2:
             returned_credits -= self.definition.commission.compute_credits(stake_credits)
         return Settlement(
             name, returned_credits, spot=STAKE_SPOT, staked_credits=stake_credits, seat=seat_round.seat
@@ -383,15 +386,15 @@ class TwoHandsRules(PlayerBankRules):
         commission: Commission = self.definition.commission
         highest_return = 0
         for bets in wager.bets_by_seat.values():
-            bank, stake = bets.get(BANK_SPOT, 0), bets.get(STAKE_SPOT, 0)
+            bank_credits, stake_credits = bets.get(BANK_SPOT, 0), bets.get(STAKE_SPOT, 0)
             side_bets = {spot: credits_ for spot, credits_ in bets.items() if spot != BANK_SPOT}
             return_as_player = (
-                bank
-                + 2 * stake
-                - commission.compute_credits(stake)
+                bank_credits
+                + 2 * stake_credits
+                - commission.compute_credits(stake_credits)
                 + self.find_highest_side_return(side_bets)
             )
-            return_as_bank = 2 * bank + sum(side_bets.values()) if bank else 0
+            return_as_bank = 2 * bank_credits + sum(side_bets.values()) if bank_credits else 0
             highest_return = max(highest_return, return_as_player, return_as_bank)
         return highest_return
 
@@ -402,7 +405,7 @@ class TwoHandsRules(PlayerBankRules):
         bank_pieces: Sequence[int],
         side_events: Sequence[Cue | Settlement],
         viewer: int | None,
-        banker: int | None,
+        bank_seat: int | None,
     ) -> dict[str, object]:
         """Return all hands as the viewing seat's screen shows them, each with the low hand first and a description.
 
@@ -413,8 +416,8 @@ class TwoHandsRules(PlayerBankRules):
         )
         if bank_pieces:
             hands = [self._build_hand("bank", bank_pieces, self.find_house_way_setting(bank_pieces))]
-        if hands and banker is not None:
-            hands[0] |= describe_owner(banker, viewer)
+        if hands and bank_seat is not None:
+            hands[0] |= describe_owner(bank_seat, viewer)
         for seat_round in seat_rounds:
             is_face_up = can_see_seat_cards(seat_round.seat, viewer) or (
                 bool(bank_pieces) and seat_round.hand_setting is not None

@@ -82,7 +82,7 @@ class GraphEnd:
 #: The result of a component that wins nothing.
 NO_WIN_END: Final = GraphEnd()
 
-State = TypeVar("State", bound=Hashable)
+StateT = TypeVar("StateT", bound=Hashable)
 
 #: In a histogram of letters, stands for a reel whose letter is left open: the count is the sum over its letters.
 ANY_LETTER: Final = -1
@@ -95,7 +95,7 @@ class LiveStep(NamedTuple):
     """The node after the step."""
     factor: int
     """The factor by which the step multiplies the win's weight."""
-    terms: list[tuple[int, int]]
+    signed_letters: list[tuple[int, int]]
     """The letters that lead to the step, each with the sign of its count in the sum.
 
     The step of most letters has (+1, any letter), and (-1, letter) for each exception.
@@ -160,10 +160,10 @@ class WinGraph:
             live_steps: list[LiveStep] = []
             for (next_node, factor), letters in letters_by_step.items():
                 if factor and (self.letter_offsets[next_node] >= 0 or self.win_value_by_node[next_node]):
-                    terms = [(1, letter) for letter in letters]
+                    signed_letters = [(1, letter) for letter in letters]
                     if (next_node, factor) == most_common_step and len(other_letters) + 1 < len(letters):
-                        terms = [(1, ANY_LETTER), *((-1, letter) for letter in other_letters)]
-                    live_steps.append(LiveStep(next_node, factor, terms))
+                        signed_letters = [(1, ANY_LETTER), *((-1, letter) for letter in other_letters)]
+                    live_steps.append(LiveStep(next_node, factor, signed_letters))
             self._live_steps_by_node[node] = live_steps
         return self._live_steps_by_node[node]
 
@@ -175,10 +175,10 @@ class WinGraph:
 
     def add_automaton(
         self,
-        start: State,
-        step: Callable[[int, State, int], tuple[State | GraphEnd, int]],
+        start: StateT,
+        step: Callable[[int, StateT, int], tuple[StateT | GraphEnd, int]],
         letter_counts: Sequence[int],
-        finish: Callable[[State], GraphEnd],
+        finish: Callable[[StateT], GraphEnd],
     ) -> int:
         """Add the nodes of an automaton that reads the reels from first to last, and return its start node.
 
@@ -187,7 +187,7 @@ class WinGraph:
         number of letters of reel x; after the last reel ``finish`` turns a state into its end. Only reachable
         states get nodes, each once per reel.
         """
-        layers: list[dict[State, int]] = [{} for _ in letter_counts]
+        layers: list[dict[StateT, int]] = [{} for _ in letter_counts]
         layers[0][start] = self._add_node(NO_WIN_END)
         for x, letter_count in enumerate(letter_counts):
             for state, node in layers[x].items():
@@ -203,10 +203,10 @@ class WinGraph:
 
     def _find_target_node(
         self,
-        layers: list[dict[State, int]],
+        layers: list[dict[StateT, int]],
         x: int,
-        state: State | GraphEnd,
-        finish: Callable[[State], GraphEnd],
+        state: StateT | GraphEnd,
+        finish: Callable[[StateT], GraphEnd],
     ) -> int:
         """Return the node for an automaton's state after ``x`` reels, adding the node if the state is new.
 
@@ -224,29 +224,29 @@ class WinGraph:
 
 def evaluate_window(
     components: Sequence[int],
-    nodes: Sequence[int],
-    factors: Sequence[int],
+    start_nodes: Sequence[int],
+    start_weights: Sequence[int],
     letter_offsets: Sequence[int],
     next_nodes: Sequence[int],
     step_factors: Sequence[int],
     win_value_by_node: Sequence[int],
     letters: Sequence[int],
     column_offsets: Sequence[int],
-    ends: list[int],
-    weights: list[int],
+    end_nodes: list[int],
+    end_weights: list[int],
 ) -> int:
     """Return the credits at bet level 1 that ``components`` win in one window, by walking their automata.
 
     Component ``components[i]`` starts in node ``nodes[i]`` with the weight ``factors[i]``. If no reel is read yet,
     these are its start node and 1. ``column_offsets[x]`` is the offset in ``letters`` of the x-th column that is still
     to be read; a column has one letter per component. The last node and weight of each component are written to
-    ``ends`` and ``weights``. The cabinet runs this function on lists; the laboratory compiles it for arrays.
+    ``end_nodes`` and ``end_weights``. The cabinet runs this function on lists; the laboratory compiles it for arrays.
     """
     total = 0
     for i in range(len(components)):
         component = components[i]
-        node = nodes[i]
-        weight = factors[i]
+        node = start_nodes[i]
+        weight = start_weights[i]
         for x in range(len(column_offsets)):
             step_index = letter_offsets[node]
             if step_index < 0:
@@ -254,7 +254,7 @@ def evaluate_window(
             step_index += letters[column_offsets[x] + component]
             weight *= step_factors[step_index]
             node = next_nodes[step_index]
-        ends[component] = node
-        weights[component] = weight
+        end_nodes[component] = node
+        end_weights[component] = weight
         total += weight * win_value_by_node[node]
     return total

@@ -99,27 +99,27 @@ class ModeStages:
             self._built_stages[stage_name, start_condition] = self._build_stage(stage_name, start_condition)
         return self._built_stages[stage_name, start_condition]
 
-    def _build_series_rules(self, stage_name: str, stage_table: object) -> SeriesRules:
+    def _build_series_rules(self, stage_name: str, stage_definition: object) -> SeriesRules:
         """Return the rules of a stage's series, such as its multipliers.
 
         Raises :class:`DefinitionError`.
         """
-        if not isinstance(stage_table, ReelsStage):
+        if not isinstance(stage_definition, ReelsStage):
             return SeriesRules()
         key = f"stage.{stage_name}"
-        starts_itself = any(a.stage_id == stage_name for pay in stage_table.pay_rows for a in pay.awards)
+        starts_itself = any(a.stage_id == stage_name for pay in stage_definition.pay_rows for a in pay.awards)
         series_rules = SeriesRules(
-            multipliers=stage_table.run_multipliers,
-            advances_every_run=stage_table.multiplier_trigger == "run",
-            runs_max=stage_table.runs_max,
-            has_sticky_symbol=stage_table.sticky_symbol is not None
-            and stage_table.stage_after_stick in {None, stage_name},
+            multipliers=stage_definition.run_multipliers,
+            advances_every_run=stage_definition.multiplier_trigger == "run",
+            runs_max=stage_definition.runs_max,
+            has_sticky_symbol=stage_definition.sticky_symbol is not None
+            and stage_definition.stage_after_stick in {None, stage_name},
         )
-        if starts_itself and not series_rules.is_memoryless and stage_table.runs_max is None:
+        if starts_itself and not series_rules.is_memoryless and stage_definition.runs_max is None:
             raise self.build_error(
                 key, "starts itself again and keeps state during its series: it needs `most_runs`"
             )
-        if stage_table.stage_after_stick is not None and stage_table.sticky_symbol is None:
+        if stage_definition.stage_after_stick is not None and stage_definition.sticky_symbol is None:
             raise self.build_error(f"{key}.then", "`then` needs `sticky`, because otherwise no symbol sticks")
         return series_rules
 
@@ -138,32 +138,34 @@ class ModeStages:
             return WheelBonus(stage_name, tuple(item for item in items for _ in range(item.count)))
         return self._build_hold_stage(stage_name, table, items, start_condition)
 
-    def _build_reels_stage(self, stage_name: str, stage_table: ReelsStage, start_condition: int) -> Stage:
+    def _build_reels_stage(
+        self, stage_name: str, stage_definition: ReelsStage, start_condition: int
+    ) -> Stage:
         """Build a reel stage: a plain spin, a cascade, or reels that the player may hold."""
         key = f"stage.{stage_name}"
         reels = ReelBuilder(
-            stage_name, stage_table, self.mode, self.symbols, start_condition, self.file
+            stage_name, stage_definition, self.mode, self.symbols, start_condition, self.file
         ).build_reels()
-        if stage_table.sticky_symbol is not None:
-            symbol = self.symbols.find_number(stage_table.sticky_symbol, f"{key}.sticky")
+        if stage_definition.sticky_symbol is not None:
+            symbol = self.symbols.find_number(stage_definition.sticky_symbol, f"{key}.sticky")
             cells = sum(
                 sum(any(c[row] == symbol for c in columns) for row in range(height))
                 for columns, height in zip(reels.columns, reels.heights, strict=True)
             )
-            if cells > STICKY_CELLS_MAX and not stage_table.expanding_symbols:
+            if cells > STICKY_CELLS_MAX and not stage_definition.expanding_symbols:
                 raise self.build_error(
                     f"{key}.sticky", f"can stick on {cells} cells, at most {STICKY_CELLS_MAX}"
                 )
-        if stage_table.window_multipliers and stage_table.can_player_hold:
+        if stage_definition.window_multipliers and stage_definition.can_player_hold:
             raise self.build_error(key, "a cascade and reels held by the player cannot be combined")
-        if stage_table.window_multipliers:
-            if stage_table.expanding_symbols or stage_table.sticky_symbol:
+        if stage_definition.window_multipliers:
+            if stage_definition.expanding_symbols or stage_definition.sticky_symbol:
                 raise self.build_error(
                     f"{key}.cascade", "`cascade` cannot be combined with `expand` or `sticky`"
                 )
-            return CascadingReels(reels, self.symbols.symbol_ids, stage_table.window_multipliers)
-        if stage_table.can_player_hold:
-            if any(a.stage_id for pay in stage_table.pay_rows for a in pay.awards):
+            return CascadingReels(reels, self.symbols.symbol_ids, stage_definition.window_multipliers)
+        if stage_definition.can_player_hold:
+            if any(a.stage_id for pay in stage_definition.pay_rows for a in pay.awards):
                 raise self.build_error(
                     f"{key}.player_holds",
                     "no prize may start a stage: the best holds must depend on the window alone",
@@ -172,18 +174,18 @@ class ModeStages:
         return ReelSpinStage(reels, self.symbols.symbol_ids)
 
     def _build_pick_stage(
-        self, stage_name: str, stage_table: PickStage, items: tuple[BonusItem, ...]
+        self, stage_name: str, stage_definition: PickStage, items: tuple[BonusItem, ...]
     ) -> PickBonus:
         """Build a pick stage. By default, the counts of the items add up to the boxes, and all boxes may be opened."""
-        box_count = stage_table.box_count or sum(item.count for item in items)
-        pick_count = stage_table.picks_max or box_count
+        box_count = stage_definition.box_count or sum(item.count for item in items)
+        pick_count = stage_definition.picks_max or box_count
         if pick_count > box_count:
             reason = f"{format_count(pick_count, 'pick')} from {format_count(box_count, 'box', 'boxes')}"
             raise self.build_error(f"stage.{stage_name}.picks", reason)
-        if stage_table.picks_max is None and not any(item.ends_picking for item in items):
+        if stage_definition.picks_max is None and not any(item.ends_picking for item in items):
             raise self.build_error(f"stage.{stage_name}", "must have `picks`, or an item with `end`")
         return PickBonus(
-            stage_name, items, pick_count, box_count, with_replacement=stage_table.box_count is not None
+            stage_name, items, pick_count, box_count, with_replacement=stage_definition.box_count is not None
         )
 
     def _build_item(
@@ -202,7 +204,7 @@ class ModeStages:
         return BonusItem(label, credits_, awards, item_definition.count, item_definition.ends_picking)
 
     def _build_hold_stage(
-        self, stage_name: str, stage_table: HoldStage, items: tuple[BonusItem, ...], start_condition: int
+        self, stage_name: str, stage_definition: HoldStage, items: tuple[BonusItem, ...], start_condition: int
     ) -> HoldBonus:
         """Build a hold-and-spin stage. Raises :class:`DefinitionError`."""
         key = f"stage.{stage_name}"
@@ -211,22 +213,22 @@ class ModeStages:
                 raise self.build_error(
                     f"{key}.items.{n}", "a coin may give credits, a level or merchandise, but not a stage"
                 )
-        if start_condition > stage_table.cell_count:
+        if start_condition > stage_definition.cell_count:
             raise self.build_error(
                 key,
                 f"starts with {format_count(start_condition, 'coin')}"
-                f" on {format_count(stage_table.cell_count, 'cell')}",
+                f" on {format_count(stage_definition.cell_count, 'cell')}",
             )
         full_board_prize = (
-            self._build_item(f"{key}.full", stage_table.full_board_prize, stage_table.pay_unit)
-            if stage_table.full_board_prize
+            self._build_item(f"{key}.full", stage_definition.full_board_prize, stage_definition.pay_unit)
+            if stage_definition.full_board_prize
             else None
         )
         return HoldBonus(
             stage_name,
-            stage_table.cell_count,
-            stage_table.respin_count,
-            *stage_table.coin_chance,
+            stage_definition.cell_count,
+            stage_definition.respin_count,
+            *stage_definition.coin_chance,
             items,
             full_board_prize,
             start_condition,

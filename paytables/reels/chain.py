@@ -210,12 +210,12 @@ class StageChain:
 
         Raises :class:`BeyondExactAnalysis`.
         """
-        chances = self.get_run_figures(stage, start_condition).chance_by_awards
-        if not chances:
+        chance_by_awards = self.get_run_figures(stage, start_condition).chance_by_awards
+        if not chance_by_awards:
             raise BeyondExactAnalysis(
                 f"stage {stage} keeps state during its series, and too many of its prizes give awards"
             )
-        return chances
+        return chance_by_awards
 
     # ------------------------------------------------------------ backwards: mean and variance
     def compute_award_moments(self, award: Award) -> WinMoments:
@@ -274,7 +274,7 @@ class StageChain:
         mean = ZERO
         second_moment = figures.second_moment
         for given_awards, chance in figures.chance_by_awards.items():
-            credits_part = figures.mean_by_awards[given_awards]
+            mean_credits_part = figures.mean_by_awards[given_awards]
             outside_moments = self._sum_moments_outside_group(given_awards, group)
             following_mean = outside_moments.mean + sum(
                 (
@@ -284,10 +284,10 @@ class StageChain:
                 ),
                 ZERO,
             )
-            mean += credits_part + chance * following_mean
+            mean += mean_credits_part + chance * following_mean
             # E[(X + Y)^2] = E[X^2] + 2 E[XY] + E[Y^2] of the credits X of the run and Y of what it starts
             second_moment += (
-                2 * following_mean * credits_part
+                2 * following_mean * mean_credits_part
                 + chance * following_mean**2
                 + chance * outside_moments.variance
             )
@@ -314,15 +314,15 @@ class StageChain:
             mean = ZERO
             second_moment = factor**2 * figures.second_moment
             for given_awards, chance in figures.chance_by_awards.items():
-                credits_part = figures.mean_by_awards[given_awards]
+                mean_credits_part = figures.mean_by_awards[given_awards]
                 state_after, other_stage_awards = compute_next_state(
                     self.series_rules[stage], stage, state, given_awards
                 )
                 remaining_moments = self._compute_series_moments(stage, state_after)
                 other_stage_moments = self._sum_moments_outside_group(other_stage_awards, (stage,))
                 following_mean = remaining_moments.mean + other_stage_moments.mean
-                mean += factor * credits_part + chance * following_mean
-                second_moment += 2 * factor * credits_part * following_mean + chance * (
+                mean += factor * mean_credits_part + chance * following_mean
+                second_moment += 2 * factor * mean_credits_part * following_mean + chance * (
                     following_mean**2 + remaining_moments.variance + other_stage_moments.variance
                 )
             self._moments_by_series[key] = WinMoments(mean, second_moment - mean**2)

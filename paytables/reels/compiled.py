@@ -81,9 +81,9 @@ class CompiledArrays(NamedTuple):
     """The index in ``live_components`` of the first component of each pair; the next pair's is the end."""
     live_components: Any
     """The components that can still win, pair after pair."""
-    nodes: Any
+    live_nodes: Any
     """The node of each component in ``live_components`` after the first two reels."""
-    factors: Any
+    live_weights: Any
     """The weight of each component in ``live_components`` after the first two reels."""
     won_credits: Any
     """The credits that each pair of columns has won already."""
@@ -178,8 +178,8 @@ def _walk_first_two_reels(reels: ReelSet, awards_by_node: Any) -> dict[str, Any]
         "start_of_pair": np.array(start_of_pair, dtype=np.int32),
         "first_award_component": np.array(first_award_component, dtype=np.int32),
         "live_components": np.array(live_components, dtype=np.int32),
-        "nodes": np.array(nodes, dtype=np.int32),
-        "factors": np.array(factors, dtype=np.int32),
+        "live_nodes": np.array(nodes, dtype=np.int32),
+        "live_weights": np.array(factors, dtype=np.int32),
         "won_credits": np.array(won_credits, dtype=np.int64),
         "won_awards": np.array(won_awards, dtype=np.int64),
     }
@@ -204,8 +204,8 @@ def _compute_credits_won_by_window(
     later_reels = column_offsets[: max(reel_count - 2, 0)]
     later_credits = evaluate_window(
         tables.live_components[first_index:end_index],
-        tables.nodes[first_index:end_index],
-        tables.factors[first_index:end_index],
+        tables.live_nodes[first_index:end_index],
+        tables.live_weights[first_index:end_index],
         tables.letter_offsets,
         tables.next_nodes,
         tables.step_factors,
@@ -258,51 +258,51 @@ def _enumerate(tables: Any, all_components: Any, window_count: int, work_arrays:
     return credits_sum, square_sum
 
 
-def _spin(tables: Any, state: Any, generator_constants: Any, case_by_reel: Any) -> Any:
+def _spin(tables: Any, generator_state: Any, generator_constants: Any, case_by_reel: Any) -> Any:
     """Draw one equally likely case of each reel into ``case_by_reel``, and return the generator's next state."""
     mask, twelve, twentyfive, twentyseven, half, factor, word_range = generator_constants
     for x in range(len(tables.case_counts)):
         bound = generator_constants.dtype.type(tables.case_counts[x])
         while True:
-            state ^= state >> twelve
-            state ^= state << twentyfive
-            state ^= state >> twentyseven
-            product = ((state * factor) >> half) * bound
+            generator_state ^= generator_state >> twelve
+            generator_state ^= generator_state << twentyfive
+            generator_state ^= generator_state >> twentyseven
+            product = ((generator_state * factor) >> half) * bound
             low = product & mask
             if low >= bound or low >= word_range % bound:  # Lemire: the division is rarely needed
                 break
         case_by_reel[x] = product >> half
-    return state
+    return generator_state
 
 
 def _play(
     tables_by_stage: Any,
     first_stage: int,
     game_count: int,
-    state: Any,
+    generator_state: Any,
     generator_constants: Any,
     work_arrays: Any,
 ) -> Any:
     """Simulate ``game_count`` whole reel games that start with the stage number ``first_stage``.
 
     Return the sum of the credits, the sum of their squares, the number of winning games, and the highest win.
-    ``tables_by_stage`` are the tables of each stage, ``state`` and ``generator_constants`` the random generator's.
-    ``work_arrays`` come from :func:`_allocate_work_arrays`.
+    ``tables_by_stage`` are the tables of each stage, ``generator_state`` and ``generator_constants`` the random
+    generator's. ``work_arrays`` come from :func:`_allocate_work_arrays`.
     """
-    column_offsets, ends, weights, case_by_reel, pending = work_arrays
+    column_offsets, ends, weights, case_by_reel, pending_runs = work_arrays
     credits_sum = square_sum = winning_game_count = highest_win = 0
     for _ in range(game_count):
-        pending[first_stage] = 1
+        pending_runs[first_stage] = 1
         runs_left = 1
         win_credits = 0
         while runs_left:
             for stage_index in range(len(tables_by_stage)):
-                if pending[stage_index] == 0:
+                if pending_runs[stage_index] == 0:
                     continue
-                pending[stage_index] -= 1
+                pending_runs[stage_index] -= 1
                 runs_left -= 1
                 tables = tables_by_stage[stage_index]
-                state = _spin(tables, state, generator_constants, case_by_reel)
+                generator_state = _spin(tables, generator_state, generator_constants, case_by_reel)
                 win_credits += _compute_credits_won_by_window(
                     tables, case_by_reel, column_offsets, ends, weights
                 )
@@ -311,13 +311,13 @@ def _play(
                     pair += tables.column_by_case[1, case_by_reel[1]]
                 for awarded_stage in range(len(tables_by_stage)):
                     awarded_runs = tables.won_awards[pair, awarded_stage]
-                    pending[awarded_stage] += awarded_runs
+                    pending_runs[awarded_stage] += awarded_runs
                     runs_left += awarded_runs
                 for i in range(tables.first_award_component[pair], tables.start_of_pair[pair + 1]):
                     node = ends[tables.live_components[i]]
                     for awarded_stage in range(len(tables_by_stage)):
                         awarded_runs = tables.awards_by_node[node, awarded_stage]
-                        pending[awarded_stage] += awarded_runs
+                        pending_runs[awarded_stage] += awarded_runs
                         runs_left += awarded_runs
         credits_sum += win_credits
         square_sum += win_credits * win_credits
@@ -408,8 +408,10 @@ def simulate(stages: ModeStages, game_count: int, seed: int) -> SimulatedSample:
     generator_constants = np.array(
         [(1 << 32) - 1, 12, 25, 27, 32, 2685821657736338717, 1 << 32], dtype=np.uint64
     )
-    state = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << 64) or 1)
+    generator_state = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << 64) or 1)
     work_arrays = _allocate_work_arrays(max(len(reels.components) for reels in reels_of_stages))
     first_stage = stage_names.index(stages.mode.first_stage)
-    totals = _compile_kernel(_play)(tables, first_stage, game_count, state, generator_constants, work_arrays)
+    totals = _compile_kernel(_play)(
+        tables, first_stage, game_count, generator_state, generator_constants, work_arrays
+    )
     return SimulatedSample(game_count, *(int(v) for v in totals))

@@ -70,12 +70,12 @@ class WinComponent:
     """The (reel, row) cells of a line; empty for other components."""
     win_symbols: SymbolMultipliers = ()
     """For ways and scatters, the symbols that take part in the win; empty for other components."""
-    rows: tuple[tuple[int, int], ...] = ()
+    row_range_by_reel: tuple[tuple[int, int], ...] = ()
     """The rows (first, end) of each reel's column that are read; empty: all rows."""
 
     def select_evaluated_rows(self, x: int, column: SymbolColumn) -> SymbolColumn:
         """Return the part of reel x's column that this pay component evaluates."""
-        return column[slice(*self.rows[x])] if self.rows else column
+        return column[slice(*self.row_range_by_reel[x])] if self.row_range_by_reel else column
 
     def find_letter(self, x: int, column: SymbolColumn) -> int:
         """Return the letter (input of its automaton) that this pay component reads in a column of reel x."""
@@ -136,20 +136,22 @@ def build_line_components(
     A line may take any number of cells of a reel (or none), provided that it visits the reels from left to
     right. ``multiplier_combiner`` says how the multipliers of several wilds in one win are combined.
     """
-    line_groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
+    line_indexes_by_group: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
     for line_index, line in enumerate(lines):
-        shape = tuple(sum(1 for reel, _ in line if reel == x) for x in range(len(columns)))
+        cell_count_by_reel = tuple(sum(1 for reel, _ in line if reel == x) for x in range(len(columns)))
         fitting_patterns = tuple(
             n
             for n, p in enumerate(patterns)
             if len(p.elements) == len(line) and (p.lines is None or line_index + 1 in p.lines)
         )
-        line_groups.setdefault((shape, fitting_patterns), []).append(line_index)
+        line_indexes_by_group.setdefault((cell_count_by_reel, fitting_patterns), []).append(line_index)
     component_by_line: dict[int, WinComponent] = {}
-    for (shape, fitting_patterns), line_indexes in line_groups.items():
-        alphabet = _build_alphabet(shape, [lines[line_index] for line_index in line_indexes], columns)
+    for (cell_count_by_reel, fitting_patterns), line_indexes in line_indexes_by_group.items():
+        alphabet = _build_alphabet(
+            cell_count_by_reel, [lines[line_index] for line_index in line_indexes], columns
+        )
         start_node = _build_line_automaton(
-            graph, shape, alphabet, [patterns[n] for n in fitting_patterns], multiplier_combiner
+            graph, cell_count_by_reel, alphabet, [patterns[n] for n in fitting_patterns], multiplier_combiner
         )
         letter_numbers_by_reel = [{letter: n for n, letter in enumerate(letters)} for letters in alphabet]
         for line_index in line_indexes:
@@ -164,17 +166,17 @@ def build_line_components(
 
 
 def _build_alphabet(
-    shape: tuple[int, ...],
+    cell_count_by_reel: tuple[int, ...],
     lines: Sequence[tuple[tuple[int, int], ...]],
     columns: Sequence[Sequence[SymbolColumn]],
 ) -> list[list[tuple[int, ...]]]:
     """Return, for each reel, the different symbols that any of these lines can show on its cells there, sorted.
 
-    ``shape`` is the number of cells of each reel that the lines take.
+    ``cell_count_by_reel`` is the number of cells of each reel that the lines take.
     """
-    letters: list[set[tuple[int, ...]]] = [set() for _ in shape]
+    letters: list[set[tuple[int, ...]]] = [set() for _ in cell_count_by_reel]
     for line in lines:
-        for x in range(len(shape)):
+        for x in range(len(cell_count_by_reel)):
             rows = [row for reel, row in line if reel == x]
             letters[x].update(tuple(column[row] for row in rows) for column in columns[x])
     return [sorted(reel_letters) for reel_letters in letters]
@@ -199,7 +201,7 @@ def _build_line_letter_finder(
 
 def _build_line_automaton(
     graph: WinGraph,
-    shape: tuple[int, ...],
+    cell_count_by_reel: tuple[int, ...],
     alphabet: list[list[tuple[int, ...]]],
     patterns: list[WinPattern],
     multiplier_combiner: str,
@@ -209,7 +211,7 @@ def _build_line_automaton(
     It determinises the patterns: a state is the best prize already won, and the patterns still possible.
     """
     combine_multipliers = MULTIPLIER_COMBINERS[multiplier_combiner]
-    first_cell_by_reel = list(itertools.accumulate(shape, initial=0))
+    first_cell_by_reel = list(itertools.accumulate(cell_count_by_reel, initial=0))
     largest_multiplier = max((m for p in patterns for e in p.elements if e is not None for m in e), default=1)
     deciding_cell_counts = [pattern.deciding_cell_count for pattern in patterns]
 
@@ -326,15 +328,15 @@ def build_ways_components(
         return step_from_right
 
     letter_counts = [shown_max + 1 for shown_max in shown_max_by_reel]
-    steps: list[tuple[WaysStep, GraphEnd]] = []
+    steps_and_ends: list[tuple[WaysStep, GraphEnd]] = []
     if direction in {"left", "both"}:
-        steps.append(
+        steps_and_ends.append(
             (step_from_left, _find_end_for_count(prize_by_count, reel_count, mark_first_reels(reel_count)))
         )
     if direction in {"right", "both"}:
         # In both directions, a win on every reel is already found from the left.
         counts = [c for c in prize_by_count if direction == "right" or c < reel_count]
-        steps.extend(
+        steps_and_ends.extend(
             (build_step_from_right(c), GraphEnd(prize_by_count[c], winning_mask=mark_first_reels(c)[::-1]))
             for c in counts
         )
@@ -346,7 +348,7 @@ def build_ways_components(
             count_in_column,
             win_symbols=symbol_multipliers,
         )
-        for step, end in steps
+        for step, end in steps_and_ends
     ]
 
 

@@ -125,20 +125,22 @@ def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
 class _StageExplainer:
     """Writer of sentences on what one stage of a reel game pays in one mode, found by evaluating trial lines."""
 
-    def __init__(self, mode_stages: ModeStages, stage_name: str, stage_table: object, stage: Stage) -> None:
+    def __init__(
+        self, mode_stages: ModeStages, stage_name: str, stage_definition: object, stage: Stage
+    ) -> None:
         self.name = stage_name
-        self._table = stage_table
+        self._table = stage_definition
         self._stage = stage
         self._symbol_ids = mode_stages.symbols.symbol_ids
         self._symbols = mode_stages.symbols
         self._mode = mode_stages.mode
         self._patterns_by_group: dict[str, list[WinPattern]] = {}
         self._lines: Sequence[Sequence[tuple[int, int]]] = ()
-        if isinstance(stage_table, ReelsStage) and isinstance(
+        if isinstance(stage_definition, ReelsStage) and isinstance(
             stage, ReelSpinStage | CascadingReels | HeldReels
         ):
             self._builder = ReelBuilder(
-                stage_name, stage_table, mode_stages.mode, mode_stages.symbols, 0, mode_stages.file
+                stage_name, stage_definition, mode_stages.mode, mode_stages.symbols, 0, mode_stages.file
             )
             self._lines, self._patterns_by_group = self._builder.build_line_patterns()
 
@@ -188,7 +190,7 @@ class _StageExplainer:
         if max(table.window_multipliers, default=1) > 1:
             yield f"and every prize {_format_list(table.window_multipliers)} times, from fall to fall"
 
-    def _iter_pay_sentences(self, stage_table: ReelsStage) -> Iterator[str]:
+    def _iter_pay_sentences(self, stage_definition: ReelsStage) -> Iterator[str]:
         """Yield one sentence for each prize of the pay table that a window can show, without repetitions."""
         sentences: dict[str, None] = {}
         listed_prizes: set[str] = set()
@@ -201,26 +203,27 @@ class _StageExplainer:
         prize_by_name = {
             p.prize.name: p.prize for patterns in self._patterns_by_group.values() for p in patterns
         }
-        for pay in stage_table.pay_rows:
+        for pay in stage_definition.pay_rows:
             prize = prize_by_name.get(pay.id or " ".join(pay.pattern or ()))
             if pay.pattern is not None and prize is not None:
                 sentences.setdefault(
                     f"{' '.join(pay.pattern)} on a line {_format_worth(prize.credits, prize.awards)}"
                 )
         yield from sentences
-        for n, pay in enumerate(stage_table.pay_rows):
+        for n, pay in enumerate(stage_definition.pay_rows):
             if pay.kind != "line":
                 yield from self._iter_count_sentences(n, pay)
             elif pay.symbol_or_group is not None:
                 yield from self._iter_mixed_sentences(n, pay, listed_prizes)
-        yield from self._iter_multiplier_sentences(stage_table)
+        yield from self._iter_multiplier_sentences(stage_definition)
 
     def _iter_mixed_sentences(
         self, pay_row_number: int, pay_row: PayTableRow, listed_prizes: set[str]
     ) -> Iterator[str]:
         """Yield sentences on prizes of a pay row that only a mixture of symbols, or substitutes, can win."""
         own_symbol_multipliers = self._builder.find_symbol_multipliers(
-            f"{self._builder.key}.pay.{pay_row_number}", "=" + str(pay_row.symbol_or_group).removeprefix("=")
+            f"{self._builder.stage_key}.pay.{pay_row_number}",
+            "=" + str(pay_row.symbol_or_group).removeprefix("="),
         )
         for prize in self._builder.build_count_prizes(pay_row_number, pay_row).values():
             if prize.name in listed_prizes or not (prize.credits or prize.awards):
@@ -262,21 +265,21 @@ class _StageExplainer:
                     return cells, end
         return None
 
-    def _iter_multiplier_sentences(self, stage_table: ReelsStage) -> Iterator[str]:
+    def _iter_multiplier_sentences(self, stage_definition: ReelsStage) -> Iterator[str]:
         """Yield a sentence for each symbol that multiplies wins on lines and ways."""
         paid_kinds = {
             pay.kind
-            for pay in stage_table.pay_rows
+            for pay in stage_definition.pay_rows
             if pay.kind == "line" or (pay.kind == "ways" and not pay.counts_reel_once)
         }
         combination_text = _COMBINATION_TEXT_BY_KEY[
-            stage_table.wild_multipliers if "line" in paid_kinds else "multiply"
+            stage_definition.wild_multipliers if "line" in paid_kinds else "multiply"
         ]
         for symbol in self._list_symbols_on_strips() if paid_kinds else ():
             if self._symbols.multipliers[symbol] > 1 and (
-                stage_table.multiplies_own_pays or self._symbols.substitutes_for[symbol]
+                stage_definition.multiplies_own_pays or self._symbols.substitutes_for[symbol]
             ):
-                condition_text = "" if stage_table.multiplies_own_pays else " it helps to make"
+                condition_text = "" if stage_definition.multiplies_own_pays else " it helps to make"
                 factor = self._symbols.multipliers[symbol]
                 yield f"{self._symbol_ids[symbol]} multiplies a win{condition_text} by {factor}; {combination_text}"
 
@@ -378,10 +381,10 @@ class _StageExplainer:
         yield from self._iter_paid_twice_remarks(key, table)
 
     def _iter_weights_remarks(
-        self, definition_key: str, stage_table: ReelsStage
+        self, definition_key: str, stage_definition: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield a remark if the definition does not say which window row the stop weights are for."""
-        if stage_table.stop_weights is not None and stage_table.weighted_row is None:
+        if stage_definition.stop_weights is not None and stage_definition.weighted_row is None:
             has_only_line = self._builder.find_rows_of_only_line() is not None
             row_text = "the row of the only line" if has_only_line else "the top row of the window"
             yield DefinitionRemark(
@@ -414,20 +417,20 @@ class _StageExplainer:
         return all(s == wild or self._symbols.substitutes_for[s] for s in fitting_symbols)
 
     def _iter_hidden_scatter_remarks(
-        self, definition_key: str, stage_table: ReelsStage
+        self, definition_key: str, stage_definition: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield a remark for each scatter that an expanding symbol may cover."""
-        for n, pay in enumerate(stage_table.pay_rows):
+        for n, pay in enumerate(stage_definition.pay_rows):
             if pay.kind != "scatter":
                 continue
-            for x, strip in enumerate(stage_table.strips):
+            for x, strip in enumerate(stage_definition.strips):
                 hiding_symbols = [
                     s
-                    for s in stage_table.expanding_symbols
+                    for s in stage_definition.expanding_symbols
                     if s in strip and pay.symbol_or_group in strip and s != pay.symbol_or_group
                 ]
                 if hiding_symbols:
-                    order_text = "before" if stage_table.scatter_count_time == "before" else "after"
+                    order_text = "before" if stage_definition.scatter_count_time == "before" else "after"
                     yield DefinitionRemark(
                         f"{definition_key}.pay.{n}",
                         f"{hiding_symbols[0]} may fill reel {x + 1} over {pay.symbol_or_group}: "
@@ -436,10 +439,10 @@ class _StageExplainer:
                     break
 
     def _iter_idle_multiplier_remarks(
-        self, definition_key: str, stage_table: ReelsStage
+        self, definition_key: str, stage_definition: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield a remark for each multiplying symbol in a scatter prize, where its multiplier has no effect."""
-        for n, pay in enumerate(stage_table.pay_rows):
+        for n, pay in enumerate(stage_definition.pay_rows):
             if pay.kind != "scatter":
                 continue
             element = (
@@ -456,10 +459,10 @@ class _StageExplainer:
                     )
 
     def _iter_counted_for_others_remarks(
-        self, definition_key: str, stage_table: ReelsStage
+        self, definition_key: str, stage_definition: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield remarks on wilds that count as a scatter, or that alone complete a way of another symbol."""
-        for n, pay in enumerate(stage_table.pay_rows):
+        for n, pay in enumerate(stage_definition.pay_rows):
             if pay.kind == "line":
                 continue
             row_key = f"{definition_key}.pay.{n}"
@@ -485,10 +488,12 @@ class _StageExplainer:
                     yield DefinitionRemark(row_key, f"{text} x {factor}" if factor > 1 else text)
 
     @staticmethod
-    def _iter_paid_twice_remarks(definition_key: str, stage_table: ReelsStage) -> Iterator[DefinitionRemark]:
+    def _iter_paid_twice_remarks(
+        definition_key: str, stage_definition: ReelsStage
+    ) -> Iterator[DefinitionRemark]:
         """Yield a remark for each count of the same symbol that two rows of the pay table pay."""
         first_row_by_pay: dict[object, int] = {}
-        for n, pay in enumerate(stage_table.pay_rows):
+        for n, pay in enumerate(stage_definition.pay_rows):
             for count in pay.pay_by_count:
                 pay_key = (
                     count,

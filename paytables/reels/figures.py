@@ -75,11 +75,11 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
     """Return the exact figures of a reel game in one mode, to the given depth."""
     mode = stages.mode
     chain = build_chain(stages, with_second_moment=False)
-    runs = {key: rate for key, rate in chain.count_expected_runs(mode.first_stage).items() if rate}
+    expected_runs = {key: rate for key, rate in chain.count_expected_runs(mode.first_stage).items() if rate}
     mean = sum(
         (
             rate * multiplier * chain.get_run_figures(name, start_condition).mean
-            for (name, start_condition, multiplier), rate in runs.items()
+            for (name, start_condition, multiplier), rate in expected_runs.items()
         ),
         ZERO,
     )
@@ -95,16 +95,16 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
         options={"mode": mode.id},
         rtp=mean / mode.cost_credits,
         cycle=cycle,
-        progressives=_list_level_figures(definition, stages, runs, mean / mode.cost_credits),
-        merchandise=_list_merchandise_figures(definition, stages, runs),
-        **_describe_strategy(definition, stages, runs, chain),
+        progressives=_list_level_figures(definition, stages, expected_runs, mean / mode.cost_credits),
+        merchandise=_list_merchandise_figures(definition, stages, expected_runs),
+        **_describe_strategy(definition, stages, expected_runs, chain),
     )
     if depth is AnalysisDepth.RETURN:
         return return_figures
     figures = replace(
         return_figures,
-        prizes=_list_prizes(stages, runs),
-        features=_list_feature_figures(stages, runs, chain),
+        prizes=_list_prizes(stages, expected_runs),
+        features=_list_feature_figures(stages, expected_runs, chain),
         hit_probability=_find_quick_hit_frequency(stages),
     )
     if depth is AnalysisDepth.PRIZES:
@@ -174,7 +174,7 @@ def _compute_doubled_distribution(double_up: DoubleUp, distribution: WinDistribu
 
 
 def _describe_strategy(
-    definition: ReelsDefinition, stages: ModeStages, runs: ExpectedRuns, chain: StageChain
+    definition: ReelsDefinition, stages: ModeStages, expected_runs: ExpectedRuns, chain: StageChain
 ) -> dict[str, Any]:
     """Return fields of :class:`BetAnalysis`: the assumed strategy, and the return with the worst decisions.
 
@@ -183,7 +183,7 @@ def _describe_strategy(
     """
     strategy_texts: set[str] = set()
     mean = ZERO
-    for (name, start_condition, multiplier), rate in runs.items():
+    for (name, start_condition, multiplier), rate in expected_runs.items():
         stage = stages.get_stage(name, start_condition)
         worst_mean = stage.worst_mean
         run_mean = chain.get_run_figures(name, start_condition).mean if worst_mean is None else worst_mean
@@ -276,58 +276,60 @@ def _compute_exact_distribution(
     )
 
 
-def _list_prizes(stages: ModeStages, runs: ExpectedRuns) -> tuple[PrizeFigures, ...]:
+def _list_prizes(stages: ModeStages, expected_runs: ExpectedRuns) -> tuple[PrizeFigures, ...]:
     """Return how often one reel game of a mode wins each prize, with the prize's share of the return."""
-    rates_by_prize: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
+    rate_by_prize: dict[tuple[str, str, int], Fraction] = defaultdict(Fraction)
+    paid_credits_by_prize: dict[tuple[str, str, int], Fraction] = defaultdict(Fraction)
     case_count_by_prize: dict[tuple[str, str, int], int | None] = {}
-    for (name, start_condition, multiplier), rate in runs.items():
-        for p in stages.get_stage(name, start_condition).list_prize_rates():
-            prize_key = (name, p.name, p.credits)
-            rates_by_prize[prize_key][0] += rate * Fraction(p.winning_case_count, p.cycle)
-            rates_by_prize[prize_key][1] += rate * multiplier * Fraction(p.total_paid, p.cycle)
-            case_count_by_prize[prize_key] = (
-                p.winning_case_count if prize_key not in case_count_by_prize else None
+    for (name, start_condition, multiplier), rate in expected_runs.items():
+        for prize_rate in stages.get_stage(name, start_condition).list_prize_rates():
+            prize_key = (name, prize_rate.name, prize_rate.credits)
+            rate_by_prize[prize_key] += rate * Fraction(prize_rate.winning_case_count, prize_rate.cycle)
+            paid_credits_by_prize[prize_key] += (
+                rate * multiplier * Fraction(prize_rate.total_paid_credits, prize_rate.cycle)
             )
-    _add_never_won_prizes(stages, runs, rates_by_prize, case_count_by_prize)
-    return tuple(
+            case_count_by_prize[prize_key] = (
+                prize_rate.winning_case_count if prize_key not in case_count_by_prize else None
+            )
+    _add_never_won_prizes(stages, expected_runs, rate_by_prize, case_count_by_prize)
+    prizes = (
         PrizeFigures(
             name=prize_name,
             stage_or_spot=stage_name,
             credits=credits_,
             winning_case_count=case_count_by_prize[stage_name, prize_name, credits_],
             rate=rate,
-            rtp=paid_credits / stages.mode.cost_credits,
+            rtp=paid_credits_by_prize[stage_name, prize_name, credits_] / stages.mode.cost_credits,
         )
-        for (stage_name, prize_name, credits_), (rate, paid_credits) in sorted(
-            rates_by_prize.items(), key=lambda row: (row[0][0], -row[0][2])
-        )
+        for (stage_name, prize_name, credits_), rate in rate_by_prize.items()
     )
+    return tuple(sorted(prizes, key=lambda prize: (prize.stage_or_spot, -prize.credits)))
 
 
 def _add_never_won_prizes(
     stages: ModeStages,
-    runs: ExpectedRuns,
-    rates_by_prize: dict[tuple[str, str, int], list[Fraction]],
+    expected_runs: ExpectedRuns,
+    rate_by_prize: dict[tuple[str, str, int], Fraction],
     case_count_by_prize: dict[tuple[str, str, int], int | None],
 ) -> None:
     """Add each prize in a stage's pay table that no window wins, so that the PAR sheet reports it."""
-    listed_prize_names = {(name, prize_name) for name, prize_name, _ in rates_by_prize}
-    for name, start_condition, _ in runs:
+    listed_prize_names = {(name, prize_name) for name, prize_name, _ in rate_by_prize}
+    for name, start_condition, _ in expected_runs:
         stage = stages.get_stage(name, start_condition)
         for prize_name, credits_ in stage.reels.pay_table_prizes if isinstance(stage, ReelsStageBase) else ():
             if (name, prize_name) not in listed_prize_names:
-                rates_by_prize[name, prize_name, credits_] = [ZERO, ZERO]
+                rate_by_prize[name, prize_name, credits_] = ZERO
                 case_count_by_prize[name, prize_name, credits_] = 0
 
 
 def _list_feature_figures(
-    stages: ModeStages, runs: ExpectedRuns, chain: StageChain
+    stages: ModeStages, expected_runs: ExpectedRuns, chain: StageChain
 ) -> tuple[FeatureFigures, ...]:
     """Return the figures of each feature of a reel game: a stage that the mode can start after its first."""
     feature_figures = []
-    for stage in sorted({name for name, _, _ in runs} - {stages.mode.first_stage}):
-        feature_runs = {key: rate for key, rate in runs.items() if key[0] == stage}
-        mean_runs = sum(feature_runs.values(), ZERO)
+    for stage in sorted({name for name, _, _ in expected_runs} - {stages.mode.first_stage}):
+        feature_runs = {key: rate for key, rate in expected_runs.items() if key[0] == stage}
+        expected_run_count = sum(feature_runs.values(), ZERO)
         credits_ = sum(
             (
                 run_rate * multiplier * chain.get_run_figures(n, start_condition).mean
@@ -337,94 +339,102 @@ def _list_feature_figures(
         )
         start_rates = [
             (award, run_rate * award_rate)
-            for (name, start_condition, _), run_rate in runs.items()
+            for (name, start_condition, _), run_rate in expected_runs.items()
             if name != stage
             for award, award_rate in chain.get_run_figures(name, start_condition).rate_by_award.items()
             if award.kind == "stage" and award.name == stage and award_rate
         ]
         rate = sum((award_rate for _, award_rate in start_rates), ZERO)
-        lengths = [chain.find_longest_series(award) for award, _ in start_rates]
+        run_count_maxima = [chain.find_longest_series(award) for award, _ in start_rates]
         feature_figures.append(
             FeatureFigures(
                 feature=stage,
                 rate=rate,
-                mean_runs=mean_runs / rate,
+                mean_runs=expected_run_count / rate,
                 mean_credits=credits_ / rate,
                 rtp=credits_ / stages.mode.cost_credits,
-                max_runs=None if None in lengths else max(n for n in lengths if n is not None),
+                max_runs=None
+                if None in run_count_maxima
+                else max(n for n in run_count_maxima if n is not None),
             )
         )
     return tuple(feature_figures)
 
 
-def _compute_award_rates(stages: ModeStages, runs: ExpectedRuns, award_kind: str) -> Mapping[str, Fraction]:
+def _compute_award_rates(
+    stages: ModeStages, expected_runs: ExpectedRuns, award_kind: str
+) -> Mapping[str, Fraction]:
     """Return how often one reel game awards each progressive level or each merchandise prize, on average.
 
     ``award_kind`` chooses: ``progressive`` or ``merchandise``.
     """
-    rates: dict[str, Fraction] = defaultdict(Fraction)
-    for (name, start_condition, _), rate in runs.items():
-        for (awarded, award_name), mean in (
-            stages.get_stage(name, start_condition).compute_mean_awards().items()
-        ):
-            if awarded == award_kind:
-                rates[award_name] += rate * mean
-    return rates
+    rate_by_award_name: dict[str, Fraction] = defaultdict(Fraction)
+    for (name, start_condition, _), rate in expected_runs.items():
+        for (kind, award_name), mean in stages.get_stage(name, start_condition).compute_mean_awards().items():
+            if kind == award_kind:
+                rate_by_award_name[award_name] += rate * mean
+    return rate_by_award_name
 
 
 def _list_merchandise_figures(
-    definition: ReelsDefinition, stages: ModeStages, runs: ExpectedRuns
+    definition: ReelsDefinition, stages: ModeStages, expected_runs: ExpectedRuns
 ) -> tuple[MerchandiseFigures, ...]:
     """Return how often one game of a mode wins each merchandise prize, with the prize's value."""
     if not definition.merchandise:
         return ()
-    rates = _compute_award_rates(stages, runs, "merchandise")
+    rate_by_prize = _compute_award_rates(stages, expected_runs, "merchandise")
     return tuple(
-        MerchandiseFigures(prize=prize.id, rate=rates[prize.id], value_cents=prize.value_cents)
+        MerchandiseFigures(prize=prize.id, rate=rate_by_prize[prize.id], value_cents=prize.value_cents)
         for prize in definition.merchandise
     )
 
 
 def _compute_break_even_amount(
-    level: Progressive, rate: Fraction, shortfall: Fraction, added_credits: Fraction
+    level: Progressive, rate: Fraction, shortfall_credits: Fraction, added_credits: Fraction
 ) -> Fraction | None:
     """Return the progressive amount that makes the next game return its cost, or None if no amount does.
 
-    ``shortfall`` is the cost of a game less its other mean wins, ``rate`` the mean number of hits per game, and
+    ``shortfall_credits`` is the cost of a game less its other mean wins, ``rate`` the mean number of hits per game, and
     ``added_credits`` what a game adds to the level, all in credits. The chance of a mystery level rises with its amount
-    m: at break-even, m times ``added_credits`` / (ceiling - m) equals ``shortfall``.
+    m: at break-even, m times ``added_credits`` / (ceiling - m) equals ``shortfall_credits``.
     """
     if level.ceiling_credits is not None:
-        return max(ZERO, shortfall) * level.ceiling_credits / (added_credits + max(ZERO, shortfall))
-    return shortfall / rate if rate else None
+        return (
+            max(ZERO, shortfall_credits)
+            * level.ceiling_credits
+            / (added_credits + max(ZERO, shortfall_credits))
+        )
+    return shortfall_credits / rate if rate else None
 
 
 def _list_level_figures(
-    definition: ReelsDefinition, stages: ModeStages, runs: ExpectedRuns, base_rtp: Fraction
+    definition: ReelsDefinition, stages: ModeStages, expected_runs: ExpectedRuns, base_rtp: Fraction
 ) -> tuple[ProgressiveFigures, ...]:
     """Return the figures of each progressive level in one mode."""
     if not definition.progressive_levels:
         return ()
-    rates = _compute_award_rates(stages, runs, "progressive")
+    rate_by_level = _compute_award_rates(stages, expected_runs, "progressive")
     figures = []
-    cost = stages.mode.cost_credits
+    cost_credits = stages.mode.cost_credits
     for level in definition.progressive_levels:
         increment = Fraction(level.increment)
-        rate = rates[level.id]
-        reset = level.reset_credits
+        rate = rate_by_level[level.id]
+        reset_credits = level.reset_credits
         if level.one_in is not None:
             rate = Fraction(1, level.one_in)
         if level.ceiling_credits is not None:
-            rate = compute_mystery_rate((level.ceiling_credits - reset) / (increment * cost))
-        shortfall = cost * (1 - base_rtp)
+            rate = compute_mystery_rate((level.ceiling_credits - reset_credits) / (increment * cost_credits))
+        shortfall_credits = cost_credits * (1 - base_rtp)
         figures.append(
             ProgressiveFigures(
                 level=level.id,
                 rate=rate,
-                reset_credits=reset,
-                rtp_at_reset=rate * reset / cost,
+                reset_credits=reset_credits,
+                rtp_at_reset=rate * reset_credits / cost_credits,
                 increment=increment if rate else ZERO,
-                break_even_credits=_compute_break_even_amount(level, rate, shortfall, increment * cost),
+                break_even_credits=_compute_break_even_amount(
+                    level, rate, shortfall_credits, increment * cost_credits
+                ),
                 ceiling_credits=level.ceiling_credits,
             )
         )

@@ -35,9 +35,9 @@ def find_top_pays(reels: ReelSet) -> Mapping[GivenAwards, tuple[int, int]]:
     search = _HighestPaySearch(reels, award_components)
     top_pays = {}
     for given_awards in search.find_possible_awards(0, tuple(reels.start_nodes[c] for c in award_components)):
-        credits_, cases = search.find_highest_pay(given_awards)
-        if cases:
-            top_pays[given_awards] = (credits_ * reels.multiplier, cases)
+        credits_, case_count = search.find_highest_pay(given_awards)
+        if case_count:
+            top_pays[given_awards] = (credits_ * reels.multiplier, case_count)
     return top_pays
 
 
@@ -109,7 +109,7 @@ class _HighestPaySearch:
 
     def find_highest_pay(self, given_awards: GivenAwards) -> tuple[int, int]:
         """Return the highest pay of windows that give exactly these awards, and the number of cases with that pay."""
-        highest_pay, cases = 0, 0
+        highest_pay, case_count = 0, 0
         case_counts = self.reels.case_counts
         start_nodes, letter_offsets = self.reels.start_nodes, self.reels.graph.letter_offsets
         live_components = tuple((c, node, 1) for c, node in enumerate(start_nodes))
@@ -137,12 +137,12 @@ class _HighestPaySearch:
                 # the last branch, with the highest bound, is followed first
                 open_branches += sorted(longer_branches, key=lambda b: b.pay_bound)
             else:  # nothing more can be won or awarded, so the bound is the pay, whatever the later reels show
-                branch_cases = branch.cases * prod(case_counts[branch.reels_read :])
-                if branch.pay_bound > highest_pay or not cases:
-                    highest_pay, cases = branch.pay_bound, branch_cases
+                branch_case_count = branch.case_count * prod(case_counts[branch.reels_read :])
+                if branch.pay_bound > highest_pay or not case_count:
+                    highest_pay, case_count = branch.pay_bound, branch_case_count
                 else:
-                    cases += branch_cases
-        return highest_pay, cases
+                    case_count += branch_case_count
+        return highest_pay, case_count
 
     def _extend_branch(self, branch: "_SearchBranch", given_awards: GivenAwards) -> "list[_SearchBranch]":
         """Return the continuations of a search branch, one per column of the next reel, with equal ones combined.
@@ -180,12 +180,12 @@ class _HighestPaySearch:
                     pay_bound += weight_after * self.find_highest_win_from(node_after)
             key = (won_credits, tuple(live_components), award_nodes)
             if key in branch_by_key:
-                branch_by_key[key].cases += branch.cases * column_weight
+                branch_by_key[key].case_count += branch.case_count * column_weight
             else:
                 branch_by_key[key] = _SearchBranch(
                     pay_bound,
                     x + 1,
-                    branch.cases * column_weight,
+                    branch.case_count * column_weight,
                     won_credits,
                     tuple(live_components),
                     award_nodes,
@@ -201,7 +201,7 @@ class _SearchBranch:
     """The upper bound of the pay of these windows."""
     reels_read: int
     """The number of reels read so far."""
-    cases: int
+    case_count: int
     """The number of equally likely cases of the reels read so far that lead to these windows."""
     won_credits: int
     """The pay that these windows have won already."""

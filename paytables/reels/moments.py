@@ -205,19 +205,19 @@ def compute_run_figures(reels: ReelSet, end_counts: EndCounts, *, with_second_mo
     together, ``chance_by_awards`` is empty; with ``with_second_moment`` that raises :class:`BeyondExactAnalysis`.
     """
     award_components = list_award_components(reels)
-    rates: dict[Award, Fraction] = defaultdict(Fraction)
+    rate_by_award: dict[Award, Fraction] = defaultdict(Fraction)
     for c in award_components:
         for node, (window_count, _) in end_counts[c].items():
             for award in find_given_awards(reels, (node,)):
-                rates[award] += Fraction(window_count, reels.cycle)
-    chances: dict[GivenAwards, Fraction] = defaultdict(Fraction)
+                rate_by_award[award] += Fraction(window_count, reels.cycle)
+    chance_by_awards: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     if not award_components:
-        chances[()] = Fraction(1)
+        chance_by_awards[()] = Fraction(1)
     elif len(award_components) <= JOINT_AWARDS_MAX:
         for nodes, window_count in count_end_nodes(
             reels, award_components, [False] * len(award_components)
         ).items():
-            chances[find_given_awards(reels, nodes)] += Fraction(window_count, reels.cycle)
+            chance_by_awards[find_given_awards(reels, nodes)] += Fraction(window_count, reels.cycle)
     elif with_second_moment:
         raise BeyondExactAnalysis(
             f"stage {reels.name}: {len(award_components)} components give awards, too many for its variance to be "
@@ -226,8 +226,8 @@ def compute_run_figures(reels: ReelSet, end_counts: EndCounts, *, with_second_mo
     if with_second_moment:
         mean_by_awards = _compute_mean_by_awards(reels, award_components)
         return RunFigures(
-            rates,
-            chances,
+            rate_by_award,
+            chance_by_awards,
             sum(mean_by_awards.values(), Fraction(0)),
             mean_by_awards,
             compute_second_moment(reels),
@@ -238,7 +238,13 @@ def compute_run_figures(reels: ReelSet, end_counts: EndCounts, *, with_second_mo
         for counts_by_node in end_counts
         for node, (_, way_sum) in counts_by_node.items()
     )
-    return RunFigures(rates, chances, Fraction(credits_sum * reels.multiplier, reels.cycle), {}, Fraction(0))
+    return RunFigures(
+        rate_by_award,
+        chance_by_awards,
+        Fraction(credits_sum * reels.multiplier, reels.cycle),
+        {},
+        Fraction(0),
+    )
 
 
 def _compute_mean_by_awards(reels: ReelSet, award_components: Sequence[int]) -> dict[GivenAwards, Fraction]:
@@ -292,54 +298,58 @@ class _HistogramIndex:
 
     def __init__(self, reels: ReelSet) -> None:
         self._weights = reels.column_weights
-        self._lanes: list[list[int]] = []
+        self._lane_indexes: list[list[int]] = []
         """For each reel, the index of each component's lane, which is the letters that it reads, column by column."""
-        self._letters: list[list[tuple[int, ...]]] = []
+        self._different_lanes: list[list[tuple[int, ...]]] = []
         """For each reel, the different lanes, by index."""
         for rows in reels.letters:
             lanes = list(zip(*rows, strict=True)) if rows else []
             known_lanes = sorted(set(lanes))
-            self._letters.append(known_lanes)
-            self._lanes.append([known_lanes.index(lane) for lane in lanes])
+            self._different_lanes.append(known_lanes)
+            self._lane_indexes.append([known_lanes.index(lane) for lane in lanes])
         self._number_by_components: dict[tuple[int, ...], int] = {}
-        self._numbers: dict[LetterHistogram, int] = {}
+        self._number_by_histogram: dict[LetterHistogram, int] = {}
         """The number of each histogram."""
-        self._sums: list[dict[LetterCombination, int]] = []
-        self._counts: list[dict[int, int]] = []
+        self._marginal_counts: list[dict[LetterCombination, int]] = []
+        """For each histogram, by number: its counts, with letters left open too (:func:`_add_marginals`)."""
+        self._case_counts_by_step: list[dict[int, int]] = []
+        """For each histogram, by number: the results of :meth:`count_cases` so far, by step number."""
 
     def find_histograms(self, components: tuple[int, ...]) -> tuple[int, ...]:
         """Return, for each reel, the number of the histogram of the letters that these pay components read there."""
         return tuple(
             self._find_histogram(x, tuple(lanes[c] for c in components))
-            for x, lanes in enumerate(self._lanes)
+            for x, lanes in enumerate(self._lane_indexes)
         )
 
-    def count(self, histogram_number: int, step: "_AutomataStep") -> int:
+    def count_cases(self, histogram_number: int, step: "_AutomataStep") -> int:
         """Return the number of a reel's equally likely cases that lead to ``step``, multiplied by the step's factor.
 
         ``histogram_number`` is the number of the reel's histogram of letters.
         """
-        known_counts = self._counts[histogram_number]
-        cases = known_counts.get(step.number)
-        if cases is None:
-            sums = self._sums[histogram_number]
-            cases = step.factor * sum(sign * sums.get(letters, 0) for sign, letters in step.terms)
-            known_counts[step.number] = cases
-        return cases
+        known_counts = self._case_counts_by_step[histogram_number]
+        case_count = known_counts.get(step.number)
+        if case_count is None:
+            sums = self._marginal_counts[histogram_number]
+            case_count = step.factor * sum(
+                sign * sums.get(letters, 0) for sign, letters in step.signed_letters
+            )
+            known_counts[step.number] = case_count
+        return case_count
 
     def _find_histogram(self, x: int, lanes: tuple[int, ...]) -> int:
         """Return the number of reel ``x``'s histogram of the letters of the lanes with these indexes."""
         if (x, *lanes) not in self._number_by_components:
             counts: Counter[LetterCombination] = Counter()
-            rows = zip(*(self._letters[x][lane] for lane in lanes), strict=True)
+            rows = zip(*(self._different_lanes[x][lane] for lane in lanes), strict=True)
             for letters, weight in zip(rows, self._weights[x], strict=True):
                 counts[letters] += weight
             histogram = tuple(sorted(counts.items()))
-            if histogram not in self._numbers:
-                self._numbers[histogram] = len(self._sums)
-                self._sums.append(_add_marginals(histogram))
-                self._counts.append({})
-            self._number_by_components[x, *lanes] = self._numbers[histogram]
+            if histogram not in self._number_by_histogram:
+                self._number_by_histogram[histogram] = len(self._marginal_counts)
+                self._marginal_counts.append(_add_marginals(histogram))
+                self._case_counts_by_step.append({})
+            self._number_by_components[x, *lanes] = self._number_by_histogram[histogram]
         return self._number_by_components[x, *lanes]
 
 
@@ -369,7 +379,7 @@ def _iter_win_products(reels: ReelSet, component_tuples: Iterable[tuple[int, ...
         histogram_numbers = histograms.find_histograms(components)
         if len(set(start_nodes)) == 1:  # the same automaton: the order of the pair does not matter
             histogram_numbers = min(histogram_numbers, histograms.find_histograms(components[::-1]))
-        yield win_product_sums.sum_pays(start_nodes, histogram_numbers)
+        yield win_product_sums.sum_win_products(start_nodes, histogram_numbers)
 
 
 class _AutomataStep(NamedTuple):
@@ -381,7 +391,7 @@ class _AutomataStep(NamedTuple):
     """The node of each component's automaton after the step."""
     factor: int
     """The product of the factors by which the step multiplies the weights of the components."""
-    terms: list[tuple[int, LetterCombination]]
+    signed_letters: list[tuple[int, LetterCombination]]
     """The letter combinations that lead to the step, each with the sign of its count in the sum."""
     win_product: int | None
     """The product of the components' wins if all of them are finished; else None."""
@@ -404,7 +414,7 @@ class _WinProductSums:
         self._step_count = 0
         """The number of steps listed so far; the next step gets the next number."""
 
-    def sum_pays(self, nodes: AutomatonNodes, histogram_numbers: tuple[int, ...]) -> int:
+    def sum_win_products(self, nodes: AutomatonNodes, histogram_numbers: tuple[int, ...]) -> int:
         """Return the sum, over all windows of the remaining reels, of the product of the components' wins.
 
         ``nodes`` are the present nodes of the components' automata, ``histogram_numbers`` the numbers of the remaining
@@ -417,14 +427,18 @@ class _WinProductSums:
         total = self._sums.get(key)
         if total is None:
             total = 0
-            number, later_numbers, count = histogram_numbers[0], histogram_numbers[1:], self._histograms.count
+            number, later_numbers, count_cases = (
+                histogram_numbers[0],
+                histogram_numbers[1:],
+                self._histograms.count_cases,
+            )
             window_count = self._window_counts[len(later_numbers)]
             for step in self._steps.get(nodes) or self._list_steps(nodes):
-                cases = count(number, step)
-                if cases:
+                case_count = count_cases(number, step)
+                if case_count:
                     win_product = step.win_product
-                    total += cases * (
-                        self.sum_pays(step.next_nodes, later_numbers)
+                    total += case_count * (
+                        self.sum_win_products(step.next_nodes, later_numbers)
                         if win_product is None
                         else win_product * window_count
                     )
@@ -433,7 +447,7 @@ class _WinProductSums:
 
     def _list_steps(self, nodes: AutomatonNodes) -> list[_AutomataStep]:
         """Return the joint steps of pay components from these nodes after which all of the components can still win."""
-        graph, steps = self._graph, []
+        graph, automata_steps = self._graph, []
         for live_steps in product(
             *(
                 graph.list_live_steps(n) if graph.letter_offsets[n] >= 0 else _STEPS_OF_FINISHED_COMPONENT
@@ -445,22 +459,27 @@ class _WinProductSums:
                 node if step.next_node == END_OF_GRAPH else step.next_node
                 for node, step in zip(nodes, live_steps, strict=True)
             )
-            steps.append(
+            automata_steps.append(
                 _AutomataStep(
                     number=self._step_count,
                     next_nodes=next_nodes,
                     factor=prod(step.factor for step in live_steps),
-                    terms=[
-                        (prod(sign for sign, _ in terms), tuple(letter for _, letter in terms))
-                        for terms in product(*(step.terms for step in live_steps))
+                    signed_letters=[
+                        (
+                            prod(sign for sign, _ in signed_letter_combination),
+                            tuple(letter for _, letter in signed_letter_combination),
+                        )
+                        for signed_letter_combination in product(
+                            *(step.signed_letters for step in live_steps)
+                        )
                     ],
                     win_product=prod(graph.win_value_by_node[n] for n in next_nodes)
                     if all(graph.letter_offsets[n] < 0 for n in next_nodes)
                     else None,
                 )
             )
-        self._steps[nodes] = steps
-        return steps
+        self._steps[nodes] = automata_steps
+        return automata_steps
 
 
 def compute_prize_rates(reels: ReelSet, end_counts: EndCounts) -> list[PrizeRate]:

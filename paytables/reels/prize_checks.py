@@ -1,4 +1,4 @@
-"""Checks of what a reel stage can win: a prize that no window shows, or only substitutes make, is refused."""
+"""Checks of what a reel stage can win: a prize that no window shows, or only substitutes can make, is refused."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class PrizeStageBuilder(Protocol):
     """Interface to the builder of a reel stage, as far as the checks of its prizes use it."""
 
     @property
-    def table(self) -> ReelsStage:
+    def stage_definition(self) -> ReelsStage:
         """Return the stage's table in the definition."""
 
     @property
@@ -51,7 +51,7 @@ class PrizeChecker:
 
     def _refuse_or_drop_prize(self, definition_key: str, prize: LinePrize, reason: str) -> None:
         """Refuse a prize that cannot be won, or drop it if the stage inherits its prizes from another stage."""
-        if self._builder.table.parent_stage is None:
+        if self._builder.stage_definition.parent_stage is None:
             raise self._builder.build_error(definition_key, f"{prize.name} {reason}")
         self._builder.omitted_prizes.append(prize.name)
 
@@ -102,7 +102,7 @@ class PrizeChecker:
         definition_key: str,
         pay_row: PayTableRow,
         symbol_multipliers: components.SymbolMultipliers,
-        prizes: Mapping[int, LinePrize],
+        prize_by_count: Mapping[int, LinePrize],
         columns: Sequence[Sequence[components.SymbolColumn]],
     ) -> dict[int, LinePrize]:
         """Return the prizes of a scatter, by count, that some window shows; refuse or drop the others."""
@@ -110,27 +110,29 @@ class PrizeChecker:
             tuple(min(m, 1) for m in symbol_multipliers), once_per_reel=pay_row.counts_reel_once
         )
         shown_max = sum(max(count_shown(column) for column in reel) for reel in columns)
-        winnable_prizes = dict(prizes)
-        for count in sorted(prizes, reverse=True):
+        winnable_prize_by_count = dict(prize_by_count)
+        for count in sorted(prize_by_count, reverse=True):
             if count > shown_max:
                 self._refuse_or_drop_prize(
                     f"{definition_key}.pays.{count}",
-                    winnable_prizes.pop(count),
+                    winnable_prize_by_count.pop(count),
                     f"can never be won: at most {shown_max} can show",
                 )
-        if winnable_prizes and not self._is_own_symbol_shown(definition_key, pay_row, columns):
+        if winnable_prize_by_count and not self._is_own_symbol_shown(definition_key, pay_row, columns):
             self._refuse_or_drop_prize(
-                definition_key, winnable_prizes[max(winnable_prizes)], _SUBSTITUTES_ONLY_REASON
+                definition_key,
+                winnable_prize_by_count[max(winnable_prize_by_count)],
+                _SUBSTITUTES_ONLY_REASON,
             )
             return {}
-        return winnable_prizes
+        return winnable_prize_by_count
 
     def select_ways_prizes(
         self,
         definition_key: str,
         pay_row: PayTableRow,
         symbol_multipliers: components.SymbolMultipliers,
-        prizes: Mapping[int, LinePrize],
+        prize_by_count: Mapping[int, LinePrize],
         columns: Sequence[Sequence[components.SymbolColumn]],
     ) -> dict[int, LinePrize]:
         """Return the prizes of a symbol paid by ways, by count, that some window shows; refuse or drop the others."""
@@ -138,32 +140,36 @@ class PrizeChecker:
             raise self._builder.build_error(
                 f"{definition_key}.direction", f"ways are not read {pay_row.direction}"
             )
-        if sorted(prizes) != list(range(min(prizes), max(prizes) + 1)):
+        if sorted(prize_by_count) != list(range(min(prize_by_count), max(prize_by_count) + 1)):
             raise self._builder.build_error(
                 f"{definition_key}.pays", "counts of a ways prize must follow one another"
             )
-        if max(prizes) > len(columns):
+        if max(prize_by_count) > len(columns):
             raise self._builder.build_error(
-                f"{definition_key}.pays.{max(prizes)}",
+                f"{definition_key}.pays.{max(prize_by_count)}",
                 f"the stage has only {format_count(len(columns), 'reel')}",
             )
         is_shown_by_reel = [any(symbol_multipliers[s] for column in reel for s in column) for reel in columns]
-        winnable_prizes = dict(prizes)
-        while winnable_prizes:
-            count = max(winnable_prizes)
+        winnable_prize_by_count = dict(prize_by_count)
+        while winnable_prize_by_count:
+            count = max(winnable_prize_by_count)
             needed_reels = range(count) if pay_row.direction != "right" else range(-count, 0)
             missing_reel = next((x for x in needed_reels if not is_shown_by_reel[x]), None)
             if missing_reel is None:
                 break
             reel_number = missing_reel % len(columns) + 1
             reason = f"can never be won: {pay_row.symbol_or_group} never shows on reel {reel_number}"
-            self._refuse_or_drop_prize(f"{definition_key}.pays.{count}", winnable_prizes.pop(count), reason)
-        if winnable_prizes and not self._is_own_symbol_shown(definition_key, pay_row, columns):
             self._refuse_or_drop_prize(
-                definition_key, winnable_prizes[max(winnable_prizes)], _SUBSTITUTES_ONLY_REASON
+                f"{definition_key}.pays.{count}", winnable_prize_by_count.pop(count), reason
+            )
+        if winnable_prize_by_count and not self._is_own_symbol_shown(definition_key, pay_row, columns):
+            self._refuse_or_drop_prize(
+                definition_key,
+                winnable_prize_by_count[max(winnable_prize_by_count)],
+                _SUBSTITUTES_ONLY_REASON,
             )
             return {}
-        return winnable_prizes
+        return winnable_prize_by_count
 
     def _is_own_symbol_shown(
         self, definition_key: str, pay_row: PayTableRow, columns: Sequence[Sequence[components.SymbolColumn]]

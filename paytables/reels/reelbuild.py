@@ -73,7 +73,7 @@ class ReelBuilder:
 
     name: str
     """The id of the stage."""
-    table: ReelsStage
+    stage_definition: ReelsStage
     """The definition of the stage."""
     mode: BetMode
     """The way to bet for which the stage is built."""
@@ -85,7 +85,7 @@ class ReelBuilder:
     """Names of prizes inherited from another stage that this stage cannot win and therefore omits."""
 
     @property
-    def key(self) -> str:
+    def stage_key(self) -> str:
         """Return the key of the stage in the definition."""
         return f"stage.{self.name}"
 
@@ -94,29 +94,37 @@ class ReelBuilder:
         return DefinitionError(self.file, definition_key, reason)
 
     def build_reels(self) -> ReelSet:
-        """Build the reels from the stage's table in the definition file. Raises :class:`DefinitionError`."""
+        """Build the reels that the stage's definition describes. Raises :class:`DefinitionError`."""
         strips = self._build_strips()
         weights = self._build_weights(strips)
         expanding_symbols = frozenset(
-            self.symbols.find_number(s, f"{self.key}.expand") for s in self.table.expanding_symbols
+            self.symbols.find_number(s, f"{self.stage_key}.expand")
+            for s in self.stage_definition.expanding_symbols
         )
         stuck_by_reel = self._find_stuck_cells()
         stop_columns = [
             list_columns_by_stop(
-                s,
-                h,
+                strip,
+                height,
                 expanding_symbols,
                 stuck_symbol_by_row,
                 with_unexpanded_cells=self._are_scatters_counted_first,
             )
-            for s, h, stuck_symbol_by_row in zip(strips, self.table.heights, stuck_by_reel, strict=True)
+            for strip, height, stuck_symbol_by_row in zip(
+                strips, self.stage_definition.heights, stuck_by_reel, strict=True
+            )
         ]
         columns = tuple(
-            tuple(sorted({c for c, w in zip(shown_columns, reel_weights, strict=True) if w}))
+            tuple(
+                sorted({column for column, weight in zip(shown_columns, reel_weights, strict=True) if weight})
+            )
             for shown_columns, reel_weights in zip(stop_columns, weights, strict=True)
         )
         column_index_by_stop = tuple(
-            tuple(reel_columns.index(c) if w else 0 for c, w in zip(shown_columns, reel_weights, strict=True))
+            tuple(
+                reel_columns.index(column) if weight else 0
+                for column, weight in zip(shown_columns, reel_weights, strict=True)
+            )
             for reel_columns, shown_columns, reel_weights in zip(columns, stop_columns, weights, strict=True)
         )
         graph = WinGraph()
@@ -124,16 +132,18 @@ class ReelBuilder:
         pay_components = tuple(self._build_components(graph, self._list_possible_columns(strips, columns)))
         return ReelSet(
             name=self.name,
-            heights=self.table.heights,
+            heights=self.stage_definition.heights,
             strips=strips,
             stop_weights=weights,
-            multiplier=self.table.multiplier,
+            multiplier=self.stage_definition.multiplier,
             columns=columns,
             column_index_by_stop=column_index_by_stop,
             components=pay_components,
             graph=graph,
             pay_table_prizes=tuple(
-                prize for prize in self._list_promised_prizes() if prize[0] not in self.omitted_prizes
+                (name, credits_)
+                for name, credits_ in self._list_promised_prizes()
+                if name not in self.omitted_prizes
             ),
             omitted_prizes=tuple(dict.fromkeys(self.omitted_prizes)),
         )
@@ -141,21 +151,25 @@ class ReelBuilder:
     @property
     def _are_scatters_counted_first(self) -> bool:
         """Return whether scatters are counted when the reels stop, before symbols expand."""
-        scatters = any(pay.kind == "scatter" for pay in self.table.pay_rows)
-        return bool(self.table.expanding_symbols) and scatters and self.table.scatter_count_time == "before"
+        has_scatters = any(pay_row.kind == "scatter" for pay_row in self.stage_definition.pay_rows)
+        return (
+            bool(self.stage_definition.expanding_symbols)
+            and has_scatters
+            and self.stage_definition.scatter_count_time == "before"
+        )
 
     def _list_promised_prizes(self) -> tuple[tuple[str, int], ...]:
         """Return every prize that the pay table states for this way to bet, even if no window wins it."""
         promised_prizes = []
-        played_lines = len(self._list_played_lines())
-        for n, pay in enumerate(self.table.pay_rows):
-            if pay.line_numbers is not None and min(pay.line_numbers) > played_lines:
+        played_line_count = len(self._list_played_lines())
+        for n, pay_row in enumerate(self.stage_definition.pay_rows):
+            if pay_row.line_numbers is not None and min(pay_row.line_numbers) > played_line_count:
                 continue
-            key = f"{self.key}.pay.{n}"
+            row_key = f"{self.stage_key}.pay.{n}"
             prizes = (
-                [self._build_pattern_prize(key, pay)]
-                if pay.pattern
-                else self._build_prizes(key, pay).values()
+                [self._build_pattern_prize(row_key, pay_row)]
+                if pay_row.pattern
+                else self._build_prizes(row_key, pay_row).values()
             )
             promised_prizes += [(p.name, p.credits) for p in prizes if p.credits or p.awards]
         return tuple(dict.fromkeys(promised_prizes))
@@ -167,43 +181,47 @@ class ReelBuilder:
 
         With cascades these include, for each symbol of the reel, a column of nothing but that symbol.
         """
-        if not self.table.window_multipliers:
+        if not self.stage_definition.window_multipliers:
             return columns
         if any(len({x for x, _ in line}) != len(line) for line in self._list_played_lines()):
             raise self.build_error(
-                f"{self.key}.lines",
+                f"{self.stage_key}.lines",
                 "a line of a stage with `cascade` must have at most one cell of each reel",
             )
         return [
             [*reel_columns, *((s,) * height for s in sorted(set(strip)))]
-            for reel_columns, strip, height in zip(columns, strips, self.table.heights, strict=True)
+            for reel_columns, strip, height in zip(
+                columns, strips, self.stage_definition.heights, strict=True
+            )
         ]
 
     def _find_stuck_cells(self) -> list[dict[int, int]]:
         """Return, for each reel, the sticky symbol of each stuck cell, by window row."""
         symbol = (
             0
-            if self.table.sticky_symbol is None
-            else self.symbols.find_number(self.table.sticky_symbol, f"{self.key}.sticky")
+            if self.stage_definition.sticky_symbol is None
+            else self.symbols.find_number(self.stage_definition.sticky_symbol, f"{self.stage_key}.sticky")
         )
         stuck_cells: list[dict[int, int]] = []
         cell = 0
-        for height in self.table.heights:
+        for height in self.stage_definition.heights:
             stuck_cells.append({row: symbol for row in range(height) if self.stuck_mask >> (cell + row) & 1})
             cell += height
         return stuck_cells
 
     def _build_strips(self) -> tuple[tuple[int, ...], ...]:
         """Return the reel strips with each symbol as its number. Raises :class:`DefinitionError`."""
-        if len(self.table.strips) != len(self.table.heights):
+        if len(self.stage_definition.strips) != len(self.stage_definition.heights):
             raise self.build_error(
-                f"{self.key}.strips",
-                f"has {format_count(len(self.table.strips), 'strip')} for "
-                f"{format_count(len(self.table.heights), 'reel')}",
+                f"{self.stage_key}.strips",
+                f"has {format_count(len(self.stage_definition.strips), 'strip')} for "
+                f"{format_count(len(self.stage_definition.heights), 'reel')}",
             )
         strips = []
-        for x, (strip, height) in enumerate(zip(self.table.strips, self.table.heights, strict=True)):
-            key = f"{self.key}.strips.{x}"
+        for x, (strip, height) in enumerate(
+            zip(self.stage_definition.strips, self.stage_definition.heights, strict=True)
+        ):
+            key = f"{self.stage_key}.strips.{x}"
             if len(strip) < height:
                 raise self.build_error(
                     key,
@@ -217,17 +235,20 @@ class ReelBuilder:
 
         Weights that the definition gives for another row are converted.
         """
-        if self.table.stop_weights is None:
-            if self.table.weighted_row is not None:
-                raise self.build_error(f"{self.key}.weights_row", "is only valid with `weights`")
+        if self.stage_definition.stop_weights is None:
+            if self.stage_definition.weighted_row is not None:
+                raise self.build_error(f"{self.stage_key}.weights_row", "is only valid with `weights`")
             return tuple((1,) * len(s) for s in strips)
-        key = f"{self.key}.weights"
-        if len(self.table.stop_weights) != len(strips):
+        key = f"{self.stage_key}.weights"
+        if len(self.stage_definition.stop_weights) != len(strips):
             raise self.build_error(
                 key,
-                f"has {format_count(len(self.table.stop_weights), 'list')} for {format_count(len(strips), 'reel')}",
+                f"has {format_count(len(self.stage_definition.stop_weights), 'list')} "
+                f"for {format_count(len(strips), 'reel')}",
             )
-        for x, (reel_weights, strip) in enumerate(zip(self.table.stop_weights, strips, strict=True)):
+        for x, (reel_weights, strip) in enumerate(
+            zip(self.stage_definition.stop_weights, strips, strict=True)
+        ):
             if len(reel_weights) != len(strip):
                 raise self.build_error(
                     f"{key}.{x}",
@@ -241,16 +262,16 @@ class ReelBuilder:
         rows = self._find_weights_rows()
         return tuple(
             reel_weights[row:] + reel_weights[:row]
-            for reel_weights, row in zip(self.table.stop_weights, rows, strict=True)
+            for reel_weights, row in zip(self.stage_definition.stop_weights, rows, strict=True)
         )
 
     def _find_weights_rows(self) -> tuple[int, ...]:
         """Return, for each reel, the window row of the stop weights: by default the row of the only line, else 0."""
-        heights, row = self.table.heights, self.table.weighted_row
+        heights, row = self.stage_definition.heights, self.stage_definition.weighted_row
         if row is not None:
             if row >= min(heights):
                 raise self.build_error(
-                    f"{self.key}.weights_row", f"the windows have no row {row}: 0 is the top"
+                    f"{self.stage_key}.weights_row", f"the windows have no row {row}: 0 is the top"
                 )
             return (row,) * len(heights)
         return self.find_rows_of_only_line() or (0,) * len(heights)
@@ -258,7 +279,9 @@ class ReelBuilder:
     def find_rows_of_only_line(self) -> tuple[int, ...] | None:
         """Return the row of each reel that the stage's only line reads, or None if it has no such line."""
         lines = self.list_defined_lines()
-        if len(lines) == 1 and [reel for reel, _ in lines[0]] == list(range(len(self.table.heights))):
+        if len(lines) == 1 and [reel for reel, _ in lines[0]] == list(
+            range(len(self.stage_definition.heights))
+        ):
             return tuple(row for _, row in lines[0])
         return None
 
@@ -267,39 +290,45 @@ class ReelBuilder:
     ) -> list[components.WinComponent]:
         """Build the pay components of every row of the pay table, adding their automata to ``graph``."""
         lines = self._list_played_lines()
-        heights = self.table.heights
-        evaluated_columns = [_list_column_parts(c, 0, h) for c, h in zip(columns, heights, strict=True)]
+        heights = self.stage_definition.heights
+        evaluated_columns = [
+            _list_column_parts(reel_columns, 0, height)
+            for reel_columns, height in zip(columns, heights, strict=True)
+        ]
         columns_before_expansion = [
-            _list_column_parts(c, h, 2 * h) for c, h in zip(columns, heights, strict=True)
+            _list_column_parts(reel_columns, height, 2 * height)
+            for reel_columns, height in zip(columns, heights, strict=True)
         ]
         checker = PrizeChecker(self)
         patterns_by_group: dict[str, list[components.WinPattern]] = {}
         pay_components: list[components.WinComponent] = []
         count_by_kind = {"ways": 0, "scatter": 0}
-        for n, pay in enumerate(self.table.pay_rows):
-            key = f"{self.key}.pay.{n}"
-            if pay.kind == "line":
+        for n, pay_row in enumerate(self.stage_definition.pay_rows):
+            row_key = f"{self.stage_key}.pay.{n}"
+            if pay_row.kind == "line":
                 if not lines:
-                    raise self.build_error(key, "is a line prize, but the stage has no lines")
-                patterns = self._build_patterns(key, pay, {len(line) for line in lines})
+                    raise self.build_error(row_key, "is a line prize, but the stage has no lines")
+                patterns = self._build_patterns(row_key, pay_row, {len(line) for line in lines})
                 if not self.stuck_mask:
-                    patterns = checker.select_line_patterns(key, pay, patterns, evaluated_columns)
-                patterns_by_group.setdefault(pay.prize_group, []).extend(patterns)
+                    patterns = checker.select_line_patterns(row_key, pay_row, patterns, evaluated_columns)
+                patterns_by_group.setdefault(pay_row.prize_group, []).extend(patterns)
                 continue
-            symbol_multipliers = self.find_symbol_multipliers(key, str(pay.symbol_or_group))
-            prizes = self._build_prizes(key, pay)
-            count_by_kind[pay.kind] += 1
+            symbol_multipliers = self.find_symbol_multipliers(row_key, str(pay_row.symbol_or_group))
+            prizes = self._build_prizes(row_key, pay_row)
+            count_by_kind[pay_row.kind] += 1
             counted_columns = (
                 columns_before_expansion
-                if pay.kind == "scatter" and self._are_scatters_counted_first
+                if pay_row.kind == "scatter" and self._are_scatters_counted_first
                 else evaluated_columns
             )
             if not self.stuck_mask:
-                check = checker.select_scatter_prizes if pay.kind == "scatter" else checker.select_ways_prizes
-                prizes = check(key, pay, symbol_multipliers, prizes, counted_columns)
+                check = (
+                    checker.select_scatter_prizes if pay_row.kind == "scatter" else checker.select_ways_prizes
+                )
+                prizes = check(row_key, pay_row, symbol_multipliers, prizes, counted_columns)
                 if not prizes:
                     continue
-            if pay.kind == "scatter":
+            if pay_row.kind == "scatter":
                 row_components = [
                     components.build_scatter_component(
                         graph,
@@ -307,7 +336,7 @@ class ReelBuilder:
                         symbol_multipliers,
                         prizes,
                         counted_columns,
-                        once_per_reel=pay.counts_reel_once,
+                        once_per_reel=pay_row.counts_reel_once,
                     )
                 ]
             else:
@@ -317,25 +346,27 @@ class ReelBuilder:
                     symbol_multipliers,
                     prizes,
                     counted_columns,
-                    pay.direction,
-                    once_per_reel=pay.counts_reel_once,
+                    pay_row.direction,
+                    once_per_reel=pay_row.counts_reel_once,
                 )
             pay_components += [
-                replace(component, rows=self._find_rows_read(component.kind)) for component in row_components
+                replace(component, row_range_by_reel=self._find_row_ranges_read(component.kind))
+                for component in row_components
             ]
-        if not self.table.allows_overlapping_ways and not self.stuck_mask:
+        if not self.stage_definition.allows_overlapping_ways and not self.stuck_mask:
             self._check_overlap(pay_components, evaluated_columns)
         line_components = [
             component
             for patterns in patterns_by_group.values()
             for component in components.build_line_components(
-                graph, lines, patterns, evaluated_columns, self.table.wild_multipliers
+                graph, lines, patterns, evaluated_columns, self.stage_definition.wild_multipliers
             )
         ]
-        if self.table.sticky_symbol is not None:
+        if self.stage_definition.sticky_symbol is not None:
             pay_components.append(
                 replace(
-                    self._build_stick_component(graph, evaluated_columns), rows=self._find_rows_read("stick")
+                    self._build_stick_component(graph, evaluated_columns),
+                    row_range_by_reel=self._find_row_ranges_read("stick"),
                 )
             )
         return [*line_components, *pay_components]
@@ -347,39 +378,50 @@ class ReelBuilder:
         """Return the lines that the mode plays, and the patterns that win on them, by prize group."""
         lines = self._list_played_lines()
         patterns_by_group: dict[str, list[components.WinPattern]] = {}
-        for n, pay in enumerate(self.table.pay_rows):
-            if pay.kind == "line" and lines:
-                patterns = self._build_patterns(f"{self.key}.pay.{n}", pay, {len(line) for line in lines})
-                patterns_by_group.setdefault(pay.prize_group, []).extend(patterns)
+        for n, pay_row in enumerate(self.stage_definition.pay_rows):
+            if pay_row.kind == "line" and lines:
+                patterns = self._build_patterns(
+                    f"{self.stage_key}.pay.{n}", pay_row, {len(line) for line in lines}
+                )
+                patterns_by_group.setdefault(pay_row.prize_group, []).extend(patterns)
         return lines, patterns_by_group
 
     def build_count_prizes(self, pay_row_number: int, pay_row: PayTableRow) -> dict[int, LinePrize]:
         """Return the prizes of the pay-table row with this number, which counts a symbol, by that count."""
-        return self._build_prizes(f"{self.key}.pay.{pay_row_number}", pay_row)
+        return self._build_prizes(f"{self.stage_key}.pay.{pay_row_number}", pay_row)
 
-    def _find_rows_read(self, component_kind: str) -> tuple[tuple[int, int], ...]:
+    def _find_row_ranges_read(self, component_kind: str) -> tuple[tuple[int, int], ...]:
         """Return, for each reel, the rows (first, end) that a pay component of this kind reads; empty for all rows.
 
         Only columns that contain the window twice (before and after symbols expand) are read in part.
         """
         if not self._are_scatters_counted_first:
             return ()
-        return tuple((h, 2 * h) if component_kind == "scatter" else (0, h) for h in self.table.heights)
+        return tuple(
+            (height, 2 * height) if component_kind == "scatter" else (0, height)
+            for height in self.stage_definition.heights
+        )
 
     def _build_stick_component(
         self, graph: WinGraph, columns: Sequence[Sequence[components.SymbolColumn]]
     ) -> components.WinComponent:
         """Build the component that records on which cells the sticky symbol shows, and the awards it gives."""
-        symbol = self.symbols.find_number(str(self.table.sticky_symbol), f"{self.key}.sticky")
-        following_stage = self.table.stage_after_stick
+        symbol = self.symbols.find_number(
+            str(self.stage_definition.sticky_symbol), f"{self.stage_key}.sticky"
+        )
+        following_stage = self.stage_definition.stage_after_stick
         keeps_symbols = following_stage in {None, self.name}
 
         def list_mask_awards(mask: int) -> tuple[Award, ...]:
             """Return the awards if the sticky symbol shows on the cells of ``mask``; none if no new cell sticks."""
             if mask == self.stuck_mask:
                 return ()
-            stay = (Award("stick", "", 1, mask),) if keeps_symbols else ()
-            return stay if following_stage is None else (*stay, Award("stage", following_stage, 1, mask))
+            stick_awards = (Award("stick", "", 1, mask),) if keeps_symbols else ()
+            return (
+                stick_awards
+                if following_stage is None
+                else (*stick_awards, Award("stage", following_stage, 1, mask))
+            )
 
         return components.build_stick_component(graph, symbol, columns, list_mask_awards)
 
@@ -391,7 +433,7 @@ class ReelBuilder:
         ``"*"`` is refused.
         """
         element = self.symbols.find_symbol_multipliers(
-            symbol_or_group, f"{definition_key}.of", multiply_own=self.table.multiplies_own_pays
+            symbol_or_group, f"{definition_key}.of", multiply_own=self.stage_definition.multiplies_own_pays
         )
         if element is None:
             raise self.build_error(
@@ -406,23 +448,25 @@ class ReelBuilder:
         Raises :class:`DefinitionError` for a line outside the window, from right to left, or listed twice.
         """
         lines = []
-        for n, line in enumerate(self.table.lines):
+        for n, line in enumerate(self.stage_definition.lines):
             cells: list[tuple[int, int]] = []
             for i, cell in enumerate(line):
                 cells.append(cell if isinstance(cell, tuple) else (i, cell))
             for reel, row in cells:
-                if reel >= len(self.table.heights) or row >= self.table.heights[reel]:
+                if reel >= len(self.stage_definition.heights) or row >= self.stage_definition.heights[reel]:
                     raise self.build_error(
-                        f"{self.key}.lines.{n}", f"reel {reel} row {row} is outside the window"
+                        f"{self.stage_key}.lines.{n}", f"reel {reel} row {row} is outside the window"
                     )
             if [reel for reel, _ in cells] != sorted(reel for reel, _ in cells):
-                raise self.build_error(f"{self.key}.lines.{n}", "does not visit the reels from left to right")
+                raise self.build_error(
+                    f"{self.stage_key}.lines.{n}", "does not visit the reels from left to right"
+                )
             lines.append(tuple(cells))
-        if len(set(lines)) != len(lines) and not self.table.allows_repeated_lines:
-            repeated = next(n for n, line in enumerate(lines) if line in lines[:n])
+        if len(set(lines)) != len(lines) and not self.stage_definition.allows_repeated_lines:
+            repeated_index = next(n for n, line in enumerate(lines) if line in lines[:n])
             raise self.build_error(
-                f"{self.key}.lines.{repeated}",
-                f"the same line is defined twice: it is line {lines.index(lines[repeated]) + 1} again"
+                f"{self.stage_key}.lines.{repeated_index}",
+                f"the same line is defined twice: it is line {lines.index(lines[repeated_index]) + 1} again"
                 " (say repeat_lines = true if that is meant)",
             )
         return lines
@@ -430,10 +474,14 @@ class ReelBuilder:
     def _list_played_lines(self) -> list[tuple[tuple[int, int], ...]]:
         """Return the pay lines that this mode plays. Raises :class:`DefinitionError` if the stage has too few."""
         lines = self.list_defined_lines()
-        if self.mode.line_count is not None and self.table.lines and self.mode.line_count > len(lines):
+        if (
+            self.mode.line_count is not None
+            and self.stage_definition.lines
+            and self.mode.line_count > len(lines)
+        ):
             raise self.build_error(
                 f"bets.mode.{self.mode.id}.lines",
-                f"is {format_count(self.mode.line_count, 'line')}, but {self.key} has only {len(lines)}",
+                f"is {format_count(self.mode.line_count, 'line')}, but {self.stage_key} has only {len(lines)}",
             )
         return lines[: self.mode.line_count]
 
@@ -478,7 +526,9 @@ class ReelBuilder:
         If the row excludes wins made of substitutes only, patterns for these are left out.
         """
         patterns = self._build_every_pattern(definition_key, pay_row, pattern_lengths)
-        if pay_row.needs_own_symbol or (pay_row.needs_own_symbol is None and self.table.wilds_alone == "own"):
+        if pay_row.needs_own_symbol or (
+            pay_row.needs_own_symbol is None and self.stage_definition.wilds_alone == "own"
+        ):
             return [
                 own_pattern
                 for pattern in patterns
@@ -497,7 +547,7 @@ class ReelBuilder:
                 )
             elements = tuple(
                 self.symbols.find_symbol_multipliers(
-                    e, f"{definition_key}.pattern", multiply_own=self.table.multiplies_own_pays
+                    e, f"{definition_key}.pattern", multiply_own=self.stage_definition.multiplies_own_pays
                 )
                 for e in pay_row.pattern
             )
@@ -549,10 +599,10 @@ class ReelBuilder:
         columns: Sequence[Sequence[components.SymbolColumn]],
     ) -> None:
         """Refuse two ways prizes that the same way could win, unless the definition allows it."""
-        ways_by_number = {c.number: c for c in pay_components if c.kind == "ways"}
-        ways_rows = [p for p in self.table.pay_rows if p.kind == "ways"]
-        for a in ways_by_number.values():
-            for b in ways_by_number.values():
+        ways_component_by_number = {c.number: c for c in pay_components if c.kind == "ways"}
+        ways_rows = [p for p in self.stage_definition.pay_rows if p.kind == "ways"]
+        for a in ways_component_by_number.values():
+            for b in ways_component_by_number.values():
                 if (
                     a.number >= b.number
                     or ways_rows[a.number - 1].direction != ways_rows[b.number - 1].direction
@@ -566,7 +616,7 @@ class ReelBuilder:
                     for x in needed_reels
                 ):
                     raise self.build_error(
-                        f"{self.key}.pay",
+                        f"{self.stage_key}.pay",
                         f"overlapping ways: one way can win both {pay_a.symbol_or_group} and {pay_b.symbol_or_group} "
                         "(say overlapping_ways = true if that is meant)",
                     )

@@ -90,7 +90,7 @@ class PrizeRate:
     """The credits that the prize pays once."""
     winning_case_count: int
     """The number of the ``cycle`` cases that win the prize."""
-    total_paid: int
+    total_paid_credits: int
     """The sum of the credits that the prize pays over all ``cycle`` cases."""
     cycle: int
     """The number of equally likely cases of one run."""
@@ -149,25 +149,25 @@ def sum_award_means(award_rates: Iterable[tuple[Award, Fraction]]) -> dict[tuple
     ``award_rates`` has pairs of an award and how often it is given on average. Awards that only decide what is played
     next are left out.
     """
-    rates: dict[tuple[str, str], Fraction] = {}
+    rate_by_kind_and_name: dict[tuple[str, str], Fraction] = {}
     for award, rate in award_rates:
         if award.kind not in CHAINED_AWARD_KINDS:
             key = (award.kind, award.name)
-            rates[key] = rates.get(key, Fraction(0)) + rate
-    return rates
+            rate_by_kind_and_name[key] = rate_by_kind_and_name.get(key, Fraction(0)) + rate
+    return rate_by_kind_and_name
 
 
 def build_run_figures(distribution: ChanceByCreditsAndAwards) -> RunFigures:
     """Return the exact mean, second moment and award probabilities of one run of a stage, from its win distribution."""
-    chances: dict[GivenAwards, Fraction] = defaultdict(Fraction)
+    chance_by_awards: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     mean_by_awards: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     for (credits_, given_awards), chance in distribution.items():
-        chances[given_awards] += chance
+        chance_by_awards[given_awards] += chance
         mean_by_awards[given_awards] += chance * credits_
     second_moment = sum((chance * credits_**2 for (credits_, _), chance in distribution.items()), Fraction(0))
     return RunFigures(
-        compute_award_rates(chances),
-        chances,
+        compute_award_rates(chance_by_awards),
+        chance_by_awards,
         sum(mean_by_awards.values(), Fraction(0)),
         mean_by_awards,
         second_moment,
@@ -188,10 +188,10 @@ def find_top_pays_by_awards(
     return top_pays
 
 
-def compute_award_rates(chances: Mapping[GivenAwards, Fraction]) -> dict[Award, Fraction]:
+def compute_award_rates(chance_by_awards: Mapping[GivenAwards, Fraction]) -> dict[Award, Fraction]:
     """Return the mean number of times that one run gives each award, from the probabilities of award combinations."""
-    rates: dict[Award, Fraction] = defaultdict(Fraction)
-    for given_awards, chance in chances.items():
+    rate_by_award: dict[Award, Fraction] = defaultdict(Fraction)
+    for given_awards, chance in chance_by_awards.items():
         for award in given_awards:
-            rates[award] += chance
-    return dict(rates)
+            rate_by_award[award] += chance
+    return dict(rate_by_award)

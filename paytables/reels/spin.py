@@ -54,7 +54,7 @@ class ReelsStageBase:
         self, window: Sequence[SymbolColumn], window_win: WindowWin, factor: int = 1
     ) -> PaidWin:
         """Return a won prize as it is paid and shown; its credits include the stage's multiplier and ``factor``."""
-        assert window_win.end.prize is not None  # only components that won make a hit
+        assert window_win.end.prize is not None  # only components that won a prize are in a WindowWin
         detail: dict[str, Json] = {
             "on": window_win.component.kind,
             "number": window_win.component.number,
@@ -67,13 +67,15 @@ class ReelsStageBase:
 
     def build_display(self, stops: Sequence[int], window: Sequence[SymbolColumn]) -> dict[str, Json]:
         """Return what a screen needs to show the window of the reels at these stops."""
-        data = self._describe_stops(stops)
+        display = self._describe_stops(stops)
         if self.reels.has_changing_symbols:
             heights = self.reels.heights
-            evaluated = self.list_symbols([column[:h] for column, h in zip(window, heights, strict=True)])
-            if evaluated != data["window"]:
-                data["evaluated"] = evaluated
-        return data
+            evaluated = self.list_symbols(
+                [column[:height] for column, height in zip(window, heights, strict=True)]
+            )
+            if evaluated != display["window"]:
+                display["evaluated"] = evaluated
+        return display
 
     def _describe_stops(self, stops: Sequence[int]) -> dict[str, Json]:
         """Return the stops of the reels, and the symbol ids in their window before any symbol expands."""
@@ -95,7 +97,11 @@ def list_winning_cells(window: Sequence[SymbolColumn], window_win: WindowWin) ->
     """Return the cells of the window, (reel, row), that show a prize that was won."""
     winning_mask = window_win.end.winning_mask
     if window_win.component.kind == "line":
-        return [cell for cell, used in zip(window_win.component.cells, winning_mask, strict=True) if used]
+        return [
+            cell
+            for cell, is_winning in zip(window_win.component.cells, winning_mask, strict=True)
+            if is_winning
+        ]
     return [
         (x, row)
         for x, column in enumerate(window)
@@ -149,7 +155,10 @@ class ReelSpinStage(ReelsStageBase):
 
         Raises :class:`BeyondExactAnalysis`.
         """
-        return {given: Fraction(n, self.reels.cycle) for given, n in count_losing_windows(self.reels).items()}
+        return {
+            given_awards: Fraction(window_count, self.reels.cycle)
+            for given_awards, window_count in count_losing_windows(self.reels).items()
+        }
 
     def find_top_pays(self) -> TopPayByAwards:
         """Return, for each combination of awards, the highest pay of a run that gives it, and its probability."""
@@ -166,8 +175,8 @@ class ReelSpinStage(ReelsStageBase):
             except ImportError:
                 raise error from None
         return {
-            given: (highest_pay, Fraction(cases, self.reels.cycle))
-            for given, (highest_pay, cases) in top_pays.items()
+            given_awards: (highest_pay, Fraction(case_count, self.reels.cycle))
+            for given_awards, (highest_pay, case_count) in top_pays.items()
         }
 
     @cached_property

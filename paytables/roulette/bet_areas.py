@@ -163,7 +163,7 @@ _CALL_BETS: Final[tuple[tuple[str, tuple[str, str], dict[tuple[str, ...], int]],
     ),
 )
 #: The number of pockets of a cylinder with one zero.
-_SINGLE_ZERO_POCKETS: Final = 37
+_SINGLE_ZERO_POCKET_COUNT: Final = 37
 
 
 def list_call_bets(spots: Iterable[Spot], pockets: Sequence[str]) -> list[dict[str, object]]:
@@ -176,12 +176,14 @@ def list_call_bets(spots: Iterable[Spot], pockets: Sequence[str]) -> list[dict[s
         tuple(sorted(spot.covered_results, key=int)): spot.id for spot in spots if spot.covered_results
     }
     call_bets: list[dict[str, object]] = []
-    for name, (en, fr), chips in _CALL_BETS if len(pockets) == _SINGLE_ZERO_POCKETS else ():
+    for name, (en, fr), chip_count_by_pockets in (
+        _CALL_BETS if len(pockets) == _SINGLE_ZERO_POCKET_COUNT else ()
+    ):
         bets = {
-            spot_by_pockets[covered_pockets]: count
-            for covered_pockets, count in chips.items()
+            spot_by_pockets[covered_pockets]: chip_count
+            for covered_pockets, chip_count in chip_count_by_pockets.items()
             if covered_pockets in spot_by_pockets
         }
-        if len(bets) == len(chips):
+        if len(bets) == len(chip_count_by_pockets):
             call_bets.append({"id": name, "names": {"en": en, "fr": fr}, "bets": bets})
     return call_bets

@@ -36,7 +36,7 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
         header=definition.game,
         segments=cylinder.pockets,
         spot_rules=tuple(spot_rules),
-        table=definition.table,
+        table_limits=definition.table,
         preset_bets=tuple(
             preset_bet
             for preset_bet in definition.preset_bets

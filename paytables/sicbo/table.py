@@ -74,7 +74,7 @@ def build_rules(definition: SicBoDefinition, file: str) -> SicBoTable:
     table = SicBoTable(
         header=definition.game,
         spot_rules=tuple(spot_rules),
-        table=definition.table,
+        table_limits=definition.table,
         preset_bets=definition.preset_bets,
         felt_kind="dice",
     )

@@ -11,7 +11,7 @@ from paytables.roulette.wheel_table import WheelTable
 from paytables.wheel.schema import BettingArea, WheelDefinition
 
 
-def build_wheel_table(definition: WheelDefinition, table: TableLimits, file: str) -> WheelTable:
+def build_wheel_table(definition: WheelDefinition, table_limits: TableLimits, file: str) -> WheelTable:
     """Build the rules of a wheel of fortune at a table.
 
     Raises :class:`DefinitionError`, which names the wrong key.
@@ -33,7 +33,7 @@ def build_wheel_table(definition: WheelDefinition, table: TableLimits, file: str
     rules = WheelTable(
         header=definition.game,
         spot_rules=tuple(_build_spot_rules(area, definition) for area in definition.areas),
-        table=table,
+        table_limits=table_limits,
         preset_bets=preset_bets,
         felt_kind="wheel",
         segments=wheel.segments,

@@ -60,7 +60,9 @@ class BillRig(DeviceRig):
 
     def begin(self) -> None:
         """Start a machine process."""
-        self.driver: BillDriver = DRIVERS[self.protocol]("bill", self.serial_line(), self.sink, self.ledger)
+        self.driver: BillDriver = DRIVERS[self.protocol](
+            "bill", self.create_serial_line(), self.receive_event, self.ledger
+        )
         self.driver.enable(NOTES, accepts_tickets=True)
         self.start(self.driver)
 

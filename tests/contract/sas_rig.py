@@ -117,7 +117,7 @@ class Rig:
         """Return the host's end of a started line."""
         line = next(line for line in self.lines if line.name == f"sas-{name}")
         return Wire(
-            self.folder.run / "sas" / name,
+            self.folder.run_folder / "sas" / name,
             strict=line.host.settings.framing == "strict",
             address=line.host.settings.address,
             **settings,

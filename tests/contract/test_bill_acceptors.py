@@ -213,14 +213,14 @@ class TestInterruptions:
             for cents in (20_00, 5_00):
                 await rig.insert(cents)
                 for _ in range(6000):
-                    if rig.has_died():
+                    if rig.has_driver_ended():
                         died = True
                         with pytest.raises(SimulatedPowerLoss):
                             await rig.stop()
                         await asyncio.sleep(power_loss_at_point % 4)
                         rig.begin()
                     await asyncio.sleep(0.01)
-                    if rig.quiet() and not rig.has_died():
+                    if rig.quiet() and not rig.has_driver_ended():
                         break
                 assert rig.quiet(), (power_loss_at_point, rig.twin.describe(), rig.ledger.find_open())
             await rig.stop()
@@ -370,8 +370,8 @@ class TestUnaccountedBill:
             rig = BillRig(protocol)
             rig.ledger.power_loss_at_point = power_loss_at_point
             await rig.insert()
-            await rig.advance_until(lambda: rig.has_died() or rig.quiet())
-            if rig.has_died():
+            await rig.advance_until(lambda: rig.has_driver_ended() or rig.quiet())
+            if rig.has_driver_ended():
                 with pytest.raises(SimulatedPowerLoss):
                     await rig.stop()
                 boxed = rig.box_cents()

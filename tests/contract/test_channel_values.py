@@ -63,7 +63,7 @@ HIDE_VALUES = {
 async def insert_money(protocol: str, prepare=lambda _: None) -> DeviceRig:
     rig = DeviceRig(protocol)
     prepare(rig)
-    driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
+    driver = create_driver_without_machine(protocol, "device", rig.create_serial_line(), rig.receive_event)
 
     def stack_paper(event):
         if hasattr(event, "escrow_number"):

@@ -32,7 +32,7 @@ class CoinRig(DeviceRig):
         self.begin()
 
     def begin(self) -> None:
-        self.driver = CctalkCoinDriver("coin", self.serial_line(), self.sink, self.ledger)
+        self.driver = CctalkCoinDriver("coin", self.create_serial_line(), self.receive_event, self.ledger)
         self.driver.enable(COINS)
         self.start(self.driver)
 

@@ -29,7 +29,9 @@ def test_a_device_is_identified_by_what_it_reports_itself(protocol):
 
     async def scene():
         rig = DeviceRig(protocol, react=page_data.store_report)
-        rig.start(create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink))
+        rig.start(
+            create_driver_without_machine(protocol, "device", rig.create_serial_line(), rig.receive_event)
+        )
         await rig.advance_until(lambda: rig.list_events(DeviceIdentified))
         await asyncio.sleep(2)
         await rig.stop()

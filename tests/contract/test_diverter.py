@@ -30,7 +30,9 @@ def test_coins_fall_into_the_box_when_the_hopper_is_full_or_absent(tmp_path, dev
 
     async def scene():
         room, rig = MachineRig(tmp_path / "state", profile=profile, devices=devices), DeviceRig("cctalk_coin")
-        driver = CctalkCoinDriver("coin", rig.serial_line(), rig.sink, room.device_ledgers.coin_ledger)
+        driver = CctalkCoinDriver(
+            "coin", rig.create_serial_line(), rig.receive_event, room.device_ledgers.coin_ledger
+        )
         state = StateFolder(tmp_path / "state")
         state.create_private_folders()
         player_position = PlayerPosition(room.machine, {}, state, lambda *_: None, lambda: None)

@@ -231,7 +231,11 @@ def test_a_hopper_fault_without_an_open_payout_reaches_the_machine(tmp_path, cod
 def test_an_unordered_coin_of_a_hopper_is_disputed():
     async def scene():
         rig = DeviceRig("cctalk_hopper")
-        rig.start(create_driver_without_machine("cctalk_hopper", "hopper", rig.serial_line(), rig.sink))
+        rig.start(
+            create_driver_without_machine(
+                "cctalk_hopper", "hopper", rig.create_serial_line(), rig.receive_event
+            )
+        )
         await asyncio.sleep(1)
         rig.perform_action("lie")
         await rig.advance_until(lambda: rig.list_events(AmountDisputed))
@@ -261,6 +265,8 @@ def with_hopper(folder):
             room.submit_event(reported_event)
 
     rig.react = happen
-    driver = create_driver_without_machine("cctalk_hopper", "hopper", rig.serial_line(), rig.sink)
+    driver = create_driver_without_machine(
+        "cctalk_hopper", "hopper", rig.create_serial_line(), rig.receive_event
+    )
     rig.start(driver)
     return room, rig, driver

@@ -38,7 +38,9 @@ def test_every_driver_recovers_from_every_line_and_power_failure(protocol, troub
 
     async def scene():
         rig = DeviceRig(protocol)
-        driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
+        driver = create_driver_without_machine(
+            protocol, "device", rig.create_serial_line(), rig.receive_event
+        )
         rig.start(driver)
         for _ in range(2):
             await rig.advance_until(lambda: driver.is_replying)
@@ -67,7 +69,9 @@ def test_a_port_missing_at_start_is_reported_once_and_used_when_it_appears(proto
     async def scene():
         rig = DeviceRig(protocol)
         rig.perform_action("unplug")
-        driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
+        driver = create_driver_without_machine(
+            protocol, "device", rig.create_serial_line(), rig.receive_event
+        )
         rig.start(driver)
         await rig.advance_until(lambda: rig.list_events(LineLost), 5)
         await asyncio.sleep(10)
@@ -131,7 +135,9 @@ def test_random_bytes_from_a_device_credit_nothing_and_valid_replies_are_read_ag
     async def scene(seed: int) -> None:
         dice = random.Random(seed)
         rig = DeviceRig(protocol, seed=seed)
-        driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
+        driver = create_driver_without_machine(
+            protocol, "device", rig.create_serial_line(), rig.receive_event
+        )
         rig.start(driver)
         await rig.advance_until(lambda: driver.is_replying)
         samples = [sample for codec in CODECS.values() for sample in codec.samples]

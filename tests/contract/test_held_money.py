@@ -30,7 +30,9 @@ def at_a_machine(folder, protocol):
         for reported_event in iter_reported_events(event, "bill_acceptor", ()):
             room.submit_event(reported_event)
 
-    driver = DRIVERS[protocol]("bill", rig.serial_line(), rig.sink, room.device_ledgers.escrow_ledger)
+    driver = DRIVERS[protocol](
+        "bill", rig.create_serial_line(), rig.receive_event, room.device_ledgers.escrow_ledger
+    )
     rig.react = happen
     room.machine.install(MoneyDevices(acceptor=driver))
     driver.enable(frozenset({500, 1000, 2000}))

@@ -47,7 +47,7 @@ class HopperRig(DeviceRig):
         self.begin()
 
     def begin(self) -> None:
-        self.driver = CctalkHopperDriver("hopper", self.serial_line(), self.sink, self.ledger)
+        self.driver = CctalkHopperDriver("hopper", self.create_serial_line(), self.receive_event, self.ledger)
         self.start(self.driver)
 
     def tray_coins(self) -> int:
@@ -84,7 +84,7 @@ class TestHopper:
                 with suppress(SimulatedPowerLoss):
                     await rig.advance_until(lambda: "p" in rig.ledger.paid_coins_by_payout)
                 await asyncio.sleep(0)
-                if not rig.has_died():
+                if not rig.has_driver_ended():
                     break
                 with pytest.raises(SimulatedPowerLoss):
                     await rig.stop()
@@ -92,7 +92,7 @@ class TestHopper:
                 rig.begin()
                 if rig.ledger.find_open() is None and "p" not in rig.ledger.paid_coins_by_payout:
                     rig.driver.pay("p", 12)
-            await rig.stop() if not rig.has_died() else None
+            await rig.stop() if not rig.has_driver_ended() else None
             assert rig.ledger.paid_coins_by_payout == {"p": 12}
             assert rig.tray_coins() == 12
             rig.close()
@@ -327,10 +327,10 @@ class TestOneBus:
         async def scene():
             rig = DeviceRig("cctalk_coin", line)
             hopper_twin = PROTOCOLS["cctalk_hopper"].create_twin("hopper", rig.cable)
-            bus = rig.serial_line()
+            bus = rig.create_serial_line()
             coins, payouts = TransientCoinLedger(), TransientPayoutLedger()
-            coin_driver = CctalkCoinDriver("coin", bus, rig.sink, coins)
-            hopper_driver = CctalkHopperDriver("hopper", bus, rig.sink, payouts)
+            coin_driver = CctalkCoinDriver("coin", bus, rig.receive_event, coins)
+            hopper_driver = CctalkHopperDriver("hopper", bus, rig.receive_event, payouts)
             coin_driver.enable(COINS)
             tasks = [asyncio.ensure_future(driver.run()) for driver in (coin_driver, hopper_driver)]
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")

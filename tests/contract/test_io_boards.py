@@ -29,7 +29,7 @@ class BoardRig(DeviceRig):
         self.begin()
 
     def begin(self) -> None:
-        self.driver = IoBoardDriver("io", self.serial_line(), self.sink)
+        self.driver = IoBoardDriver("io", self.create_serial_line(), self.receive_event)
         self.start(self.driver)
 
     async def wait_for_inputs(self, times: int = 1) -> None:

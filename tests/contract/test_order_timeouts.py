@@ -99,7 +99,7 @@ def tray(rig):
 def hopper_rig():
     rig = DeviceRig("cctalk_hopper")
     ledger = TransientPayoutLedger()
-    driver = CctalkHopperDriver("hopper", rig.serial_line(), rig.sink, ledger)
+    driver = CctalkHopperDriver("hopper", rig.create_serial_line(), rig.receive_event, ledger)
     return rig, ledger, driver
 
 
@@ -217,7 +217,9 @@ def test_the_remainder_of_a_failed_hoppers_payout_becomes_a_hand_pay(tmp_path, t
                 room.submit_event(reported_event)
 
         rig.react = happen
-        driver = CctalkHopperDriver("hopper", rig.serial_line(), rig.sink, room.device_ledgers.payout_ledger)
+        driver = CctalkHopperDriver(
+            "hopper", rig.create_serial_line(), rig.receive_event, room.device_ledgers.payout_ledger
+        )
         room.machine.install(MoneyDevices(acceptor=room.hands, hopper=driver))
         rig.start(driver)
         await asyncio.sleep(1)
@@ -354,7 +356,9 @@ def test_a_ticket_that_a_printer_never_finishes_is_disputed(protocol, failure):
         rig = DeviceRig(protocol)
         ledger = TransientPrintLedger()
         ledgers = type("Ledgers", (), {"print_ledger": ledger})()
-        driver = PORT_DRIVERS[protocol](DriverArguments("printer", rig.serial_line(), rig.sink, ledgers, ()))
+        driver = PORT_DRIVERS[protocol](
+            DriverArguments("printer", rig.create_serial_line(), rig.receive_event, ledgers, ())
+        )
         rig.start(driver)
         await asyncio.sleep(1)
         driver.print_ticket(device_tests.build_test_job("generic", "test-1"))

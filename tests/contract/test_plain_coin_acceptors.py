@@ -20,7 +20,7 @@ def coin_rig(*, unanswered=None):
     rig = DeviceRig("cctalk_coin")
     answer = rig.twin._build_reply
     rig.twin._build_reply = lambda message: None if message.header == unanswered else answer(message)
-    driver = CctalkCoinDriver("coin", rig.serial_line(), rig.sink, TransientCoinLedger())
+    driver = CctalkCoinDriver("coin", rig.create_serial_line(), rig.receive_event, TransientCoinLedger())
     driver.enable(COINS)
     rig.start(driver)
     return rig, driver
@@ -83,7 +83,7 @@ def test_every_cctalk_twin_answers_identity_queries(protocol, header):
 def test_an_id003_acceptor_stacks_on_either_command():
     async def scene():
         rig = DeviceRig("id003")
-        driver = create_driver_without_machine("id003", "bill", rig.serial_line(), rig.sink)
+        driver = create_driver_without_machine("id003", "bill", rig.create_serial_line(), rig.receive_event)
         driver.enable(frozenset({20_00}))
         rig.start(driver)
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")

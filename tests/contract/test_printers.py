@@ -44,10 +44,14 @@ class PrinterRig(DeviceRig):
     def begin(self) -> None:
         if self.protocol == "tcl":
             templates = {"cash_out": TclTemplate("0", FIELDS)}
-            self.driver = TclDriver("printer", self.serial_line(), self.sink, self.ledger, templates)
+            self.driver = TclDriver(
+                "printer", self.create_serial_line(), self.receive_event, self.ledger, templates
+            )
         else:
             layouts = {"cash_out": ("{title}", "{amount}", "No. {number}")}
-            self.driver = IthacaDriver("printer", self.serial_line(), self.sink, self.ledger, layouts)
+            self.driver = IthacaDriver(
+                "printer", self.create_serial_line(), self.receive_event, self.ledger, layouts
+            )
         self.start(self.driver)
 
     def print_ticket(self, job_id: str = "t1", **fields: str) -> None:

@@ -39,9 +39,13 @@ def with_printer(folder, profile, protocol, scene):
         room, rig = MachineRig(folder / "state", profile=profile), DeviceRig(protocol)
         ledger = room.device_ledgers.print_ledger
         driver = (
-            TclDriver("printer", rig.serial_line(), rig.sink, ledger, _load_resident_templates())
+            TclDriver(
+                "printer", rig.create_serial_line(), rig.receive_event, ledger, _load_resident_templates()
+            )
             if protocol == "tcl"
-            else IthacaDriver("printer", rig.serial_line(), rig.sink, ledger, _load_template_lines())
+            else IthacaDriver(
+                "printer", rig.create_serial_line(), rig.receive_event, ledger, _load_template_lines()
+            )
         )
         room.machine.component(MoneyDevices).printer = driver
         rig.start(driver)

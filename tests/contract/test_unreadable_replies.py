@@ -57,7 +57,9 @@ NONSENSE = {
 def test_a_device_with_only_unreadable_replies_is_lost_and_counted(protocol):
     async def scene():
         rig = DeviceRig(protocol)
-        driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
+        driver = create_driver_without_machine(
+            protocol, "device", rig.create_serial_line(), rig.receive_event
+        )
         rig.start(driver)
         await rig.advance_until(lambda: driver.is_replying)
         await asyncio.sleep(3)
@@ -87,7 +89,7 @@ def test_every_numbered_reply_is_acknowledged():
 
     async def scene():
         rig = DeviceRig("ebds")
-        driver = create_driver_without_machine("ebds", "device", rig.serial_line(), rig.sink)
+        driver = create_driver_without_machine("ebds", "device", rig.create_serial_line(), rig.receive_event)
         rig.start(driver)
         await rig.advance_until(lambda: driver.is_replying)
         await asyncio.sleep(1)
@@ -115,7 +117,7 @@ def test_a_bar_code_that_is_not_a_number_is_returned_at_once(protocol, text):
     async def scene():
         rig = DeviceRig(protocol)
         ledger = TransientEscrowLedger()
-        driver = DRIVERS[protocol]("bill", rig.serial_line(), rig.sink, ledger)
+        driver = DRIVERS[protocol]("bill", rig.create_serial_line(), rig.receive_event, ledger)
         driver.enable(NOTES, accepts_tickets=True)
         rig.react = lambda event: isinstance(event, PaperInEscrow) and driver.stack(event.escrow_number)
         rig.start(driver)

@@ -30,7 +30,7 @@ class Manager:
         self.rulings: list[str] = []
         person = Person(NUMBER, "Manager", Role.MANAGER)
         pin = PinDigest.from_pin(build_pin(NUMBER), cost=2)
-        Roster.load(folder.staff).enrol_person(
+        Roster.load(folder.roster_file).enrol_person(
             person, pin, changed_by="rig", changed_at=datetime(2026, 1, 1, tzinfo=UTC)
         )
 

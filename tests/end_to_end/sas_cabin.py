@@ -245,8 +245,8 @@ class Cabin:
             self._bench = subprocess.Popen(bench, stderr=self._log)
             ending.callback(self._bench.wait)
             ending.callback(self._bench.terminate)
-            wait_for((self.folder.run / "bench.ready").exists, "the bench never came up")
-            self._bench_client = BenchClient(self.folder.run)
+            wait_for((self.folder.run_folder / "bench.ready").exists, "the bench never came up")
+            self._bench_client = BenchClient(self.folder.run_folder)
             ending.callback(self._bench_client.close)
             # The acceptor would return a paper while a killed machine starts on a busy computer; if the machine had
             # ordered the paper into the box before, staff must decide.
@@ -274,7 +274,7 @@ class Cabin:
             status = self.machine.wait(PATIENCE)
             self.machine = None
             for name in self._channels:  # a killed machine leaves links to terminals that no longer exist
-                (self.folder.run / "sas" / name).unlink(missing_ok=True)
+                (self.folder.run_folder / "sas" / name).unlink(missing_ok=True)
             assert status in (0, -number), self.log()
 
     def log(self) -> str:
@@ -327,7 +327,7 @@ class Cabin:
     @contextlib.contextmanager
     def line(self, name="main", **options):
         """Open the host's end of a SAS line."""
-        port = self.folder.run / "sas" / name
+        port = self.folder.run_folder / "sas" / name
         wait_for(port.exists, f"no line {name}: {self.log()}")
         wire = (
             WakeupEncoding.PLAIN

@@ -78,7 +78,7 @@ def test_a_person_plays_and_is_paid(tmp_path):
             )  # the remainder continues by itself, to a hand-pay
             assert (await operate("hopper", "state")).state["tray_coins"] == credit_cents // 100
             assert due.handpay.amount_cents == credit_cents % 100
-            port = (folder.run / "metrics.port").read_text()
+            port = (folder.run_folder / "metrics.port").read_text()
             assert b'egm_state{state="idle"}' in await asyncio.to_thread(_scrape, port)
             assert (await operate("io", "key", name="attendant", on=True)).ok
             await until(screen, snapshot(state="idle", credit_cents=0))
@@ -103,7 +103,7 @@ def test_a_second_machine_on_the_same_state_is_refused_and_the_first_continues(t
                 assert other.returncode == status
                 (line,) = output.decode().splitlines()
                 assert f"state folder {folder.root} is in use by the machine of process" in line
-            assert (folder.run / "bench.ready").exists()
+            assert (folder.run_folder / "bench.ready").exists()
             assert folder.screen_socket.exists()
             writer.write(encode_message(Intent(name="service")))
             await until(screen, lambda m: isinstance(m, Snapshot) and "service" in m.accepted_inputs)

@@ -317,7 +317,7 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
     (record,) = entries(folder, "link.enrolled")
     assert (record["persons"], record["broker"]) == (["11", "12"], "10.0.0.2:8883")
     assert cabinet.machine.time_zone == "America/Toronto"
-    roster = Roster.load(folder.staff)
+    roster = Roster.load(folder.roster_file)
     assert [(person.id, person.role) for person in roster.person_by_staff_number.values()] == [
         ("11", Role.MANAGER),
         ("12", Role.TECHNICIAN),
@@ -328,7 +328,9 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
     assert record["digest"] == compute_cabinet_file_digest(file.read_text())
     assert record["text"] == file.read_text()
     assert not any(
-        pin in path.read_text(errors="replace") for pin in PINS.values() for path in [file, folder.staff]
+        pin in path.read_text(errors="replace")
+        for pin in PINS.values()
+        for path in [file, folder.roster_file]
     )
     checked = CliRunner().invoke(main, ["cabinet", "check", str(file), "--state", str(folder.root), "--json"])
     assert all(not fault["stops"] for fault in json.loads(checked.output)), checked.output
@@ -446,4 +448,4 @@ def test_first_start_states_are_shown_as_pages_and_other_messages_are_ignored(tm
     process = asyncio.run(session())
     assert b"Traceback" not in process.error_output
     assert not file.exists()
-    assert not folder.staff.exists()
+    assert not folder.roster_file.exists()

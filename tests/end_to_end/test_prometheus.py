@@ -149,7 +149,7 @@ def test_prometheus_has_the_journals_numbers_and_every_panel_and_rule_works(tmp_
             visit = await stack.enter_async_context(Visit.connect(folder))
             await visit.wait_until_shown(state="idle", notices=())
             await live_a_little(visit)
-            port = (folder.run / "metrics.port").read_text()
+            port = (folder.run_folder / "metrics.port").read_text()
             text = await asyncio.to_thread(
                 lambda: urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read()
             )

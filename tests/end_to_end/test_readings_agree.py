@@ -79,7 +79,7 @@ def play_and_cash_out(cabin: Cabin, generator: random.Random) -> None:
 
 
 def prometheus(cabin: Cabin) -> dict:
-    port = (cabin.folder.run / "metrics.port").read_text()
+    port = (cabin.folder.run_folder / "metrics.port").read_text()
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
         return {
             (sample.name, *sorted(sample.labels.items())): sample.value

@@ -35,7 +35,7 @@ def cabin(tmp_path_factory):
 @pytest.fixture(scope="module")
 def host(cabin):
     """One host for all tests: it requests a parity that no pseudo-terminal has, which the kernel permits only once."""
-    port = cabin.folder.run / "sas" / "main"
+    port = cabin.folder.run_folder / "sas" / "main"
     host = OutsideHost(str(port), address=1, wakeup_bit=0x80)
     yield host
     host.port.close()

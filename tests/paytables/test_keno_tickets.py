@@ -43,7 +43,7 @@ ASKED = {
 
 
 def a_paper(number=1234, **changes):
-    acknowledgement = Acknowledgement(ticket_number=number, draws=(501, 502, 503), recorded_at=NOON)
+    acknowledgement = Acknowledgement(ticket_number=number, draw_numbers=(501, 502, 503), recorded_at=NOON)
     given = {"casino": "Mont", "station": "K-07", "claim_place": "cage-1", "key": KEY, **changes}
     return issue_ticket(RULES.definition, RULES.build_ticket(ASKED), acknowledgement, **given)
 
@@ -120,17 +120,17 @@ def test_a_ticket_without_a_central_record_is_refused():
     ticket = RULES.build_ticket(ASKED)
     with pytest.raises(TicketNotIssuedError, match="has not recorded"):
         issue_ticket(RULES.definition, ticket, None, **given)
-    short = Acknowledgement(ticket_number=1, draws=(501, 502), recorded_at=NOON)
+    short = Acknowledgement(ticket_number=1, draw_numbers=(501, 502), recorded_at=NOON)
     with pytest.raises(TicketNotIssuedError, match="3 draws were bought"):
         issue_ticket(RULES.definition, ticket, short, **given)
     quick = RULES.build_ticket({"selections": [{"groups": [5], "stakes": {"5": 1}}]})
-    acknowledgement = Acknowledgement(ticket_number=1, draws=(501,), recorded_at=NOON)
+    acknowledgement = Acknowledgement(ticket_number=1, draw_numbers=(501,), recorded_at=NOON)
     with pytest.raises(TicketNotIssuedError, match="no numbers yet"):
         issue_ticket(RULES.definition, quick, acknowledgement, **given)
     bare = RULES.definition.model_copy(update={"terms": None})
     with pytest.raises(TicketNotIssuedError, match="no \\[terms\\]"):
         issue_ticket(
-            bare, ticket, Acknowledgement(ticket_number=1, draws=(1, 2, 3), recorded_at=NOON), **given
+            bare, ticket, Acknowledgement(ticket_number=1, draw_numbers=(1, 2, 3), recorded_at=NOON), **given
         )
 
 

@@ -187,7 +187,7 @@ def test_the_machine_is_the_bank_in_the_first_round_and_if_no_player_can_be(name
     assert game_at_table.rules.build_current_view() == {"bank": 0}
     assert all(spot.accepts_bets for spot in game_at_table.rules.list_spots())
     bets = [Bet("stake", 20, 0), Bet("stake", 20, 1), Bet("stake", 40, 2), Bet("bank", 40, 1)]
-    assert game_at_table.rules.arrange_bank(bets).banker is None  # twenty less than the others have staked
+    assert game_at_table.rules.arrange_bank(bets).bank_seat is None  # twenty less than the others have staked
     assert {
         (settlement.name, settlement.seat, settlement.credits)
         for settlement in game_at_table.rules.arrange_bank(bets).returned_settlements
@@ -199,7 +199,7 @@ def test_the_bank_is_offered_in_turn_and_never_twice_running():
     game = load_game(SUPER_PAN)
     offers = [Bet(spot, n, seat) for seat in (0, 1, 2) for spot, n in (("stake", 20), ("bank", 100))]
     banked = after(game, took_part=[0, 1, 2]).rules.arrange_bank(offers)
-    assert banked.banker == 0
+    assert banked.bank_seat == 0
     assert {bet.seat for bet in banked.played_bets} == {1, 2}
     assert {
         (settlement.seat, settlement.spot, settlement.credits) for settlement in banked.returned_settlements
@@ -210,19 +210,19 @@ def test_the_bank_is_offered_in_turn_and_never_twice_running():
         (2, "bank", 100),
     }
     next_rules = after(game, seat=1, took_part=[0, 1, 2], last=0).rules
-    assert next_rules.arrange_bank(offers).banker == 1
+    assert next_rules.arrange_bank(offers).bank_seat == 1
     assert next_rules.build_current_view() == {"bank": 1}
     assert (
         next_rules.arrange_bank(
             [bet for bet in offers if (bet.spot, bet.seat) not in {("bank", 1), ("bank", 2)}]
-        ).banker
+        ).bank_seat
         is None
     )
     assert (
-        after(game, took_part=[2]).rules.arrange_bank(offers).banker == 2
+        after(game, took_part=[2]).rules.arrange_bank(offers).bank_seat == 2
     )  # the others had no part in the round
     assert (
-        after(game, took_part=[0]).rules.arrange_bank(offers[:2]).banker is None
+        after(game, took_part=[0]).rules.arrange_bank(offers[:2]).bank_seat is None
     )  # no other seat stakes against it
 
 

@@ -88,7 +88,7 @@ class Cabinet:
             self.write_cabinet_file()
         command = (sys.executable, "-I", "-m", "egm.app.bench", "--state", str(self.state.root))
         self._bench = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        self.until((self.state.run / "bench.ready").exists)
+        self.until((self.state.run_folder / "bench.ready").exists)
         self.computer = None
 
     def write_cabinet_file(self):
@@ -118,7 +118,7 @@ class Cabinet:
         return medium
 
     def switch_on(self, *arguments):
-        ports = {name: self.state.run / "dev" / name for name in EMULATED_DEVICE_PORTS}
+        ports = {name: self.state.run_folder / "dev" / name for name in EMULATED_DEVICE_PORTS}
         self.computer = EmulatedComputer(self.folder, self.disks, ports, more_arguments=arguments)
 
     def switch_off(self):

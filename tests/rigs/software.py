@@ -11,8 +11,8 @@ from egm.verify.examine import VerificationFindings
 from egm.verify.manifest import (
     SoftwareManifest,
     create_signing_key,
-    encode_for_signature,
     encode_signed_manifest,
+    encode_unsigned_manifest,
     format_public_key,
     read_signing_key,
 )
@@ -75,7 +75,7 @@ class Installation:
             files=json.loads(self.run(code, json.dumps(own_files), "1" if bytecode else "")),
         )
         self.manifest_file.write_bytes(
-            encode_signed_manifest(encode_for_signature(manifest), self.key, "test")
+            encode_signed_manifest(encode_unsigned_manifest(manifest), self.key, "test")
         )
 
     def examine(

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from egm.errors import InvariantError
-from egm.kernel.credits import divide_stakes_by_account
+from egm.kernel.credits import divide_stakes_among_amounts
 from egm.kernel.positions import Position
 from egm.play.entries import GAME_PUSH, TABLE_BETS_RETURNED, GameEndWithHandpay, GameVoid, StakesReturned
 from egm.play.keys import TableKey
@@ -532,7 +532,7 @@ class StakeAudit:
         report a finding and return None.
         """
         try:
-            return divide_stakes_by_account(stakes, amounts_cents, Position(_read_position(entry)))
+            return divide_stakes_among_amounts(stakes, amounts_cents, Position(_read_position(entry)))
         except InvariantError as error:
             self._report_finding(entry, f"the stakes of the game do not add up: {error}")
             return None

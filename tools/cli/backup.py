@@ -177,7 +177,7 @@ def _find_recorded_staff_file(state_folder: Path, second_folder: Path | None) ->
     ``second_folder`` is the folder of the second copy if it is not inside ``state_folder``. Raises RosterError
     if neither copy can be used.
     """
-    first_copy = StateFolder(state_folder).staff
+    first_copy = StateFolder(state_folder).roster_file
     second_copy = (second_folder or state_folder / SECOND_FOLDER) / first_copy.name
     _, first_copy_error = load_recorded_roster(
         first_copy, second_copy, read_recorded_roster(state_folder, second_folder)

@@ -58,7 +58,7 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
             )
         except (ValueError, RecursionError, TypeError) as error:
             raise OperatorError(f"{path}: not the staff file of a demonstration: {error}") from error
-    roster = Roster.load(folder.staff)
+    roster = Roster.load(folder.roster_file)
     if (
         roster.person_by_staff_number
         or JournalLocation(DiskStorage(), folder.root, folder.root / SECOND_FOLDER).has_journal

@@ -139,7 +139,7 @@ def _format_table(
         if key.name in values:
             yield from _format_comment(key.meaning) if is_first else ()
             value = format_toml(values[key.name]) if values[key.name] else key.example
-            is_example = key.must_be_given_by_operator and value == key.example
+            is_example = key.is_known_only_to_operator and value == key.example
             yield f"{key.name} = {value}{'  # example' if is_example else ''}"
         elif is_first:
             yield from _format_comment(f"{key.meaning} ({key.kind})")

@@ -41,7 +41,7 @@ def carry_over_roster(
     """
     if not roster.changes:
         return
-    roster.write_to(StateFolder(folder).staff)
+    roster.write_to(StateFolder(folder).roster_file)
     last_change = roster.changes[-1]
     recorded_roster = RecordedRoster(last_change.number, roster.digest).to_json()
     with Journal.open(
@@ -76,7 +76,7 @@ def renew_roster(folder: Path, second_folder: Path | None, details: Mapping[str,
 
     Remaining roster files are renamed and kept. Raises JournalError, also if the machine is running.
     """
-    roster_path = StateFolder(folder).staff
+    roster_path = StateFolder(folder).roster_file
     with Journal.open(folder, now=SystemClock().now, second_folder=second_folder) as journal:
         entry_number = journal.sequence + 1
         # Before the entry: after it, any roster file would be trusted as that of the first enrolment.

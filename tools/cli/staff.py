@@ -18,7 +18,7 @@ def load_roster(folder: Path, second_folder: Path | None = None) -> Roster:
     Raises ClickException if it cannot be read, is missing, or is not the one that the journal records. So no PIN
     can be bypassed by deleting the file.
     """
-    roster_path = StateFolder(folder).staff
+    roster_path = StateFolder(folder).roster_file
     second_copy = (second_folder or folder / SECOND_FOLDER) / roster_path.name
     try:
         roster, _ = load_recorded_roster(

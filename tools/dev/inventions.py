@@ -173,11 +173,11 @@ class _EntryBuilder:
 
     def _refer_to_reserve_entry(self, entry_json: dict[str, Any]) -> None:
         reservations = list(self._ledger.pending_reservations.values())
-        if self._rule.entry_declaration.settled_kinds and reservations:
+        if self._rule.entry_declaration.closed_reservation_kinds and reservations:
             candidates = [
                 reservation
                 for reservation in reservations
-                if reservation.kind in self._rule.entry_declaration.settled_kinds
+                if reservation.kind in self._rule.entry_declaration.closed_reservation_kinds
             ] or reservations
             reservation = self._random_source.choice(candidates)
             entry_json["ref"] = reservation.id

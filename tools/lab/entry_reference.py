@@ -199,8 +199,8 @@ def _describe_entry(declaration: AnyEntryDeclaration, texts: Mapping[str, Texts]
     if names:
         paragraphs.append(f"*{' · '.join(names)}*")
     if declaration.phase is not Phase.POST or declaration.permitted_transfers:
-        settled_kinds_text = "".join(f" (`{kind}`)" for kind in declaration.settled_kinds)
-        paragraphs.append(f"It {_WORDS_BY_PHASE[declaration.phase]}{settled_kinds_text}.")
+        closed_kinds_text = "".join(f" (`{kind}`)" for kind in declaration.closed_reservation_kinds)
+        paragraphs.append(f"It {_WORDS_BY_PHASE[declaration.phase]}{closed_kinds_text}.")
     titled_lists = (
         (
             "Accounts",

@@ -319,11 +319,11 @@ class SignCabinetFileStep(SignedStep):
         text = draft.format_cabinet_file()
         # A roster of an earlier attempt could have more changes, and would then be preferred to the new one.
         for path in (
-            self.state_folder.staff,
-            self.state_folder.root / SECOND_FOLDER / self.state_folder.staff.name,
+            self.state_folder.roster_file,
+            self.state_folder.root / SECOND_FOLDER / self.state_folder.roster_file.name,
         ):
             path.unlink(missing_ok=True)
-        replace(draft.roster, path=self.state_folder.staff).write_to(self.state_folder.staff)
+        replace(draft.roster, path=self.state_folder.roster_file).write_to(self.state_folder.roster_file)
         self.build_signature(text, FIRST_START_SIGNATURE_REASON).write(
             self.state_folder.root / SIGNATURE_FILE_NAME
         )
@@ -355,9 +355,9 @@ class RestoreCabinetFileStep(SignedStep):
 
     def read_roster(self, draft: CabinetFileDraft) -> Roster:  # noqa: ARG002 (signature of a step)
         """Return the roster of staff that the journal of the existing memory records."""
-        second_roster_file = self.state_folder.root / SECOND_FOLDER / self.state_folder.staff.name
+        second_roster_file = self.state_folder.root / SECOND_FOLDER / self.state_folder.roster_file.name
         return load_recorded_roster(
-            self.state_folder.staff, second_roster_file, read_recorded_roster(self.state_folder.root)
+            self.state_folder.roster_file, second_roster_file, read_recorded_roster(self.state_folder.root)
         )[0]
 
     def can_be_signed(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (signature of a step)

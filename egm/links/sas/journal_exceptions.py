@@ -60,7 +60,7 @@ def list_raised_exceptions(declarations: EntryDeclarations) -> frozenset[int]:
     """Return the codes of the SAS exceptions that journal entries can raise."""
     return _UNDECLARED_EXCEPTION_CODES | {
         significance.sas_exception_code
-        for _, significance in declarations.iter_significant()
+        for _, significance in declarations.iter_significant_kinds()
         if significance.sas_exception_code is not None
     }
 

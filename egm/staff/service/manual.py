@@ -283,7 +283,7 @@ def _iter_input_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
 
 def _iter_event_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each significant event: text, effect, who clears it, SAS code and code."""
-    for event_pattern, event in menu.entry_declarations.iter_significant():
+    for event_pattern, event in menu.entry_declarations.iter_significant_kinds():
         yield (
             build_event_text(event_pattern),
             build_text(f"manual.effect.{_TEXT_KEY_BY_EFFECT[event.effect]}"),

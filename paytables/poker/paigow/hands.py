@@ -1,4 +1,4 @@
-"""Seven cards set as a hand of five and one of two: the possible ways, and the bank's (by-law, ss.39-41, 50)."""
+"""Seven cards set as a hand of five and one of two: the possible settings, and the bank's (by-law, ss.39-41, 50)."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -28,10 +28,10 @@ def list_settings_by_strength(
     compute_low_strength: Callable[..., int],
     compute_high_strength: Callable[..., int],
 ) -> tuple[HandSetting, ...]:
-    """Return every way to set seven pai gow poker cards as a low hand of two and a high hand of five.
+    """Return every setting of seven pai gow poker cards as a low hand of two and a high hand of five.
 
-    The high hand is at least equal to the low hand. Ways with the best low hand come first. The function
-    ``compute_low_strength`` returns the strength of two cards, ``compute_high_strength`` that of five.
+    The high hand is at least equal to the low hand. Settings with the best low hand come first. The function
+    ``compute_low_strength`` returns the strength of two cards, ``compute_high_strength`` the strength of five.
     """
     settings = []
     for (a, b), high_indices in _HIGH_LOW_SPLITS:
@@ -50,7 +50,7 @@ def list_settings_by_strength(
 
 
 def list_settings(cards: Sequence[int]) -> tuple[HandSetting, ...]:
-    """Return every legal way to set seven pai gow poker cards as two hands, those with the best low hand first."""
+    """Return every legal setting of seven pai gow poker cards, those with the best low hand first."""
     return list_settings_by_strength(
         cards, LOW_HAND_RANKING.compute_strength, HIGH_HAND_RANKING.compute_strength
     )
@@ -88,13 +88,19 @@ class HouseWayRules:
     def choose_setting_by_ranks(
         self, ranks: Sequence[int], offered_settings: Sequence[HandSetting]
     ) -> HandSetting:
-        """Return the way that the house way prescribes for pai gow poker cards of these ranks.
+        """Return the setting that the house way prescribes for pai gow poker cards of these ranks.
 
-        The way is chosen from ``offered_settings``, the possible ways from :func:`list_settings_by_strength`.
+        It is one of ``offered_settings``, the possible settings from :func:`list_settings_by_strength`.
         """
-        shape, set_ranks = find_equal_rank_sets(ranks)
-        for shapes, highest_ranks, lowest_ranks, low_strength_min, high_strength_min in self._lines:
-            if shapes and shape not in shapes:
+        set_sizes, set_ranks = find_equal_rank_sets(ranks)
+        for (
+            permitted_set_sizes,
+            highest_ranks,
+            lowest_ranks,
+            low_strength_min,
+            high_strength_min,
+        ) in self._lines:
+            if permitted_set_sizes and set_sizes not in permitted_set_sizes:
                 continue
             if any(
                 not lowest_rank <= rank <= highest_rank
@@ -109,7 +115,7 @@ class HouseWayRules:
         raise AssertionError("the last line of a house way must fit every hand")
 
     def choose_setting(self, dealt_cards: Sequence[int]) -> HandSetting:
-        """Return the way in which the bank sets these seven cards."""
+        """Return the setting that the bank chooses for these seven cards."""
         return self.choose_setting_by_ranks(
             [get_rank(card) for card in dealt_cards], list_settings(dealt_cards)
         )

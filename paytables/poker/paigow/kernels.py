@@ -41,11 +41,11 @@ def count_hands_beaten(
     weights: Ints,
     result_counts: Ints,
 ) -> None:
-    """Count, for each way to set the player's cards, the bank's hands that lose to the player's and that win.
+    """Count, for each setting of the player's cards, the bank's hands that lose to the player's and that win.
 
-    ``setting_strengths`` has the strength of the low and the high hand of each way. ``bank_low_strengths`` and
+    ``setting_strengths`` has the strength of the low and the high hand of each setting. ``bank_low_strengths`` and
     ``bank_high_strengths`` have these strengths for each combination of the bank's ranks, and ``weights`` its number of
-    hands. ``result_counts`` gets both counts for each way.
+    hands. ``result_counts`` gets both counts for each setting.
     """
     for setting_index in range(setting_strengths.shape[0]):
         low_strength, high_strength = setting_strengths[setting_index, 0], setting_strengths[setting_index, 1]
@@ -63,23 +63,24 @@ def count_hands_beaten(
 def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     low_strength: int,
     questions: Ints,
-    counts: Ints,
+    card_counts_by_pattern: Ints,
     events: Ints,
     table: Ints,
     corrections: Ints,
 ) -> None:
-    """Count how the bank's flushes in one suit change the numbers of bank hands that a way beats and loses to.
+    """Count how the bank's flushes in one suit change the numbers of bank hands that a setting beats and loses to.
 
-    All ways of setting cards in ``questions`` have the low hand ``low_strength``. Each row, by ascending high hand, has
-    the strength of the high hand, the player's ranks in the suit as bits, and the row of the player's ranks in
-    ``counts``. Each row of ``events``, by ascending high hand, has the bank's high hand, its low hand, its ranks in the
-    suit, the index of its other cards, and +1 or -1. ``table`` is a work array. ``corrections`` gets two numbers for
-    each question.
+    All settings in ``questions`` have the low hand ``low_strength``. Each row, by ascending high hand, has the strength
+    of the high hand, the player's ranks in the suit as bits, and the row of the player's ranks in
+    ``card_counts_by_pattern``. Each row of ``events``, by ascending high hand, has the bank's high hand, its low hand,
+    its ranks in the suit, the index of its other cards, and +1 or -1. ``table`` is a work array. ``corrections`` gets
+    two numbers for each question.
 
-    There are two passes. The first, by ascending high hand, is for bank hands that the way beats: both strengths are
-    lower. The second, by descending high hand, is for those that it loses to: both are at least as high. In each pass,
-    ``table[ranks, other]`` is the sum of the +1 and -1 of the events so far that leave the player these ranks of the
-    suit, by the index of the bank's other cards (as in ``OTHER_CARDS_OF_FLUSH``, then once more with the joker).
+    There are two passes. The first, by ascending high hand, is for bank hands that the setting beats: both strengths
+    are lower. The second, by descending high hand, is for those that the setting loses to: both are at least as high.
+    In each pass, ``table[ranks, other]`` is the sum of the +1 and -1 of the events so far that leave the player these
+    ranks of the suit, by the index of the bank's other cards (as in ``OTHER_CARDS_OF_FLUSH``, then once more with the
+    joker).
     """
     other_cards_count = table.shape[1] // 2
     for is_loss_pass in range(2):
@@ -106,28 +107,28 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
                 event_index += 1 if is_loss_pass == 0 else -1
             # multiply by the choices of the bank's other cards among those left in the three other suits
             hand_count = 0
-            joker_cases = 1 if counts[pattern_row, 13] else 2
+            joker_cases = 1 if card_counts_by_pattern[pattern_row, 13] else 2
             for joker in range(joker_cases):
                 other_index = joker * other_cards_count
                 for a in range(13):
-                    cards_left = 3 - counts[pattern_row, a] + (suit_ranks >> a & 1)
+                    cards_left = 3 - card_counts_by_pattern[pattern_row, a] + (suit_ranks >> a & 1)
                     hand_count += cards_left * (cards_left - 1) // 2 * table[suit_ranks, other_index]
                     other_index += 1
                     for b in range(a + 1, 13):
-                        other_left = 3 - counts[pattern_row, b] + (suit_ranks >> b & 1)
+                        other_left = 3 - card_counts_by_pattern[pattern_row, b] + (suit_ranks >> b & 1)
                         hand_count += cards_left * other_left * table[suit_ranks, other_index]
                         other_index += 1
                 for a in range(13):
-                    cards_left = 3 - counts[pattern_row, a] + (suit_ranks >> a & 1)
+                    cards_left = 3 - card_counts_by_pattern[pattern_row, a] + (suit_ranks >> a & 1)
                     hand_count += cards_left * table[suit_ranks, other_index]
                     other_index += 1
                 hand_count += table[suit_ranks, other_index]
             corrections[row, is_loss_pass] = hand_count
 
 
-def sum_plain_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
+def sum_flushless_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     pattern_rows: Ints,
-    counts: Ints,
+    card_counts_by_pattern: Ints,
     suit_subsets: Ints,
     first_setting_indexes: Ints,
     first_question_indexes: Ints,
@@ -137,24 +138,24 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     loss_value: int,
     sums: Ints,
 ) -> None:
-    """Add up wins and losses over all player hands without a flush, with the best setting and with the bank's way.
+    """Add up wins and losses over all player hands without a flush, with the best setting and with the bank's.
 
     ``pattern_rows`` are the combinations of ranks to process. ``suit_subsets[k]`` has the number of sets of k suits,
     then these sets as bits: for each rank of the hand, one of them is chosen, in every combination. ``sums`` gets four
     numbers: wins and losses with the best setting, then wins and losses if the player sets cards as the bank does.
     """
     chosen_sets = [0] * 8
-    card_counts = [0] * 8
+    counts_of_ranks = [0] * 8
     ranks_by_suit = [0] * 4
     for pattern_index in range(pattern_rows.shape[0]):
         pattern_row = pattern_rows[pattern_index]
         rank_count = 0
         for rank in range(13):
-            if counts[pattern_row, rank]:
-                card_counts[rank_count] = counts[pattern_row, rank]
+            if card_counts_by_pattern[pattern_row, rank]:
+                counts_of_ranks[rank_count] = card_counts_by_pattern[pattern_row, rank]
                 chosen_sets[rank_count] = 0
                 rank_count += 1
-        flush_cards_min = 5 - counts[pattern_row, 13]
+        flush_cards_min = 5 - card_counts_by_pattern[pattern_row, 13]
         while True:
             has_flush = False
             for suit in range(4):
@@ -162,7 +163,7 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
                 rank_bits = 0
                 cards_of_suit = 0
                 for index in range(rank_count):
-                    if suit_subsets[card_counts[index], 1 + chosen_sets[index]] >> suit & 1:
+                    if suit_subsets[counts_of_ranks[index], 1 + chosen_sets[index]] >> suit & 1:
                         rank_bits |= 1 << index
                         cards_of_suit += 1
                 ranks_by_suit[suit] = rank_bits
@@ -183,7 +184,7 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
                         loss_count += corrections[
                             first_question_indexes[setting_index] + ranks_by_suit[suit], 1
                         ]
-                    if setting_index == first_setting_indexes[pattern_row]:  # the bank's way is first
+                    if setting_index == first_setting_indexes[pattern_row]:  # the bank's setting is first
                         sums[2] += win_count
                         sums[3] += loss_count
                     if win_count * win_value - loss_count * loss_value > best_value:
@@ -196,7 +197,7 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
             index = 0
             while index < rank_count:
                 chosen_sets[index] += 1
-                if chosen_sets[index] < suit_subsets[card_counts[index], 0]:
+                if chosen_sets[index] < suit_subsets[counts_of_ranks[index], 0]:
                     break
                 chosen_sets[index] = 0
                 index += 1
@@ -215,11 +216,12 @@ def sum_flush_hands(
     loss_value: int,
     sums: Ints,
 ) -> None:
-    """Add up wins and losses over all player hands with a flush, with the best setting and with the bank's way.
+    """Add up wins and losses over all player hands with a flush, with the best setting and with the bank's.
 
     ``other_kinds`` has, for each hand, a number for its cards outside the flush: 0 none, 1 one card, 2 a pair, 3 two
     ranks. ``distributions`` has, for each such number, the ways to distribute these cards over three suits: how many
-    distributions are alike, then how many suits hold each part of the cards. ``sums`` is as in :func:`sum_plain_hands`.
+    distributions are alike, then how many suits hold each part of the cards. ``sums`` is as in
+    :func:`sum_flushless_hands`.
     """
     for flush_hand in range(other_kinds.shape[0]):
         for distribution_index in range(distributions.shape[1]):
@@ -238,7 +240,7 @@ def sum_flush_hands(
                     suit_count = distributions[other_kinds[flush_hand], distribution_index, 1 + part]
                     win_count += suit_count * corrections[first_question_indexes[setting_index] + part, 0]
                     loss_count += suit_count * corrections[first_question_indexes[setting_index] + part, 1]
-                if setting_index == first_setting_indexes[flush_hand]:  # the bank's way is first
+                if setting_index == first_setting_indexes[flush_hand]:  # the bank's setting is first
                     sums[2] += equal_hand_count * win_count
                     sums[3] += equal_hand_count * loss_count
                 if win_count * win_value - loss_count * loss_value > best_value:

@@ -69,11 +69,11 @@ class PaiGowPokerRules(TwoHandsRules):
         return HouseWayRules(self.definition.house_way_lines)
 
     def list_settings(self, cards: Sequence[int]) -> tuple[HandSetting, ...]:
-        """Return every legal way to set seven cards as two hands, those with the best low hand first."""
+        """Return every legal setting of seven cards as two hands, those with the best low hand first."""
         return list_settings(cards)
 
     def find_house_way_setting(self, cards: Sequence[int]) -> HandSetting:
-        """Return the way in which the bank sets these seven cards."""
+        """Return the setting that the house way prescribes for these seven cards."""
         return self._house_way_rules.choose_setting(cards)
 
     def describe_setting(self, setting: HandSetting) -> dict[str, str]:
@@ -264,7 +264,7 @@ class PaiGowPokerRules(TwoHandsRules):
     def analyse(self, depth: AnalysisDepth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
         """Return the exact figures of the stake, of the stake of a player who is the bank, and of each side bet.
 
-        The stake has figures for cards set as advised, and for cards set in the best way.
+        The stake has figures for cards set as advised, and for the best settings.
         """
         header, stakes = self.definition.game, self.list_stated_stakes()
         bets = [self._analyse_stake(stake, name) for name, stake in stakes.items()]
@@ -289,9 +289,9 @@ class PaiGowPokerRules(TwoHandsRules):
         )
 
     def _analyse_best_settings(self, stake_credits: int) -> BetAnalysis:
-        """Return the figures of a stake if each hand is set in the best way.
+        """Return the figures of a stake if the best setting of each hand is chosen.
 
-        The best ways are not stored in the definition, so this play is not simulated.
+        The best settings are not stored in the definition, so this play is not simulated.
         """
         return self.build_figures(
             self._exact_figures.best_setting_chances,

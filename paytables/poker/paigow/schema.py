@@ -26,9 +26,9 @@ class HouseWayLine(StrictTable):
     set_sizes: tuple[SetSizes, ...] = Field(default=(), alias="shapes")
     """The combinations of pairs, threes and fours to which the line applies; empty: to any cards."""
     highest_ranks: RankLetters | None = Field(default=None, alias="most")
-    """The highest rank that each pair, three or four may have, in the order of the shape; None: any."""
+    """The highest rank that each pair, three or four may have, in the order of ``set_sizes``; None: any."""
     lowest_ranks: RankLetters | None = Field(default=None, alias="least")
-    """The lowest rank that each pair, three or four may have, in the order of the shape; None: any."""
+    """The lowest rank that each pair, three or four may have, in the order of ``set_sizes``; None: any."""
     lowest_high_hand: str | None = Field(default=None, alias="high")
     """The lowest permitted high hand, as cards; None: any."""
     lowest_low_hand: str | None = Field(default=None, alias="low")
@@ -93,7 +93,7 @@ class ProvedFigures(WinPushLoseChances):
     """Exact figures of a pai gow poker game: the probabilities if the player sets cards as the bank does."""
 
     best_setting_chances: WinPushLoseChances = Field(alias="best")
-    """The probabilities if the player sets every hand in the best way."""
+    """The probabilities if the player chooses the best setting of every hand."""
 
 
 class PaiGowPokerDefinition(TwoHandsDefinition):

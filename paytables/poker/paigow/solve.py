@@ -1,4 +1,4 @@
-"""The exact solution of pai gow poker: every hand, set in each way, against every hand of the bank.
+"""The exact solution of pai gow poker: every hand, in every setting, against every hand of the bank.
 
 For laboratories. 154,143,080 hands against 53,524,680 each are too many to enumerate, but suits matter in
 flushes only. So:
@@ -42,7 +42,7 @@ from paytables.poker.paigow.kernels import (
     count_bank_hands_by_ranks,
     count_hands_beaten,
     sum_flush_hands,
-    sum_plain_hands,
+    sum_flushless_hands,
 )
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, ProvedFigures
 from paytables.poker.proof import format_fraction
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from paytables.cards.arrays import Ints
 
-    #: ``map``, or that of a thread pool.
+    #: ``map``, or the ``map`` of a thread pool.
     ParallelMap: TypeAlias = Callable[..., Iterator[tuple[Ints, ...]]]
 
 #: Every rank of a deck.
@@ -70,12 +70,12 @@ OTHER_CARDS_OF_FLUSH: Final = (
 class RankPatterns:
     """All pai gow poker hands of seven cards by their ranks alone, one row for each combination of ranks."""
 
-    counts: Ints
+    card_counts: Ints
     """The number of cards of each rank, by row; the last column is the joker."""
     bank_hands: Ints
     """The strengths of the low and the high hand that the bank makes of these ranks, by row."""
     offered_settings: list[list[HandSetting]]
-    """The ways in which a player may set cards of these ranks, by row; the bank's way is first."""
+    """The settings that a player may choose for cards of these ranks, by row; the bank's own is first."""
     row_by_ranks: dict[tuple[int, ...], int]
     """The row of each combination of ranks, by the ranks of its cards in ascending order."""
 
@@ -98,15 +98,15 @@ class FlushPatterns:
     flushless_bank_hands: Ints
     """The strengths of the low and the high hand as the bank would set the cards if flushes did not count."""
     offered_settings: list[list[HandSetting]] = field(repr=False)
-    """The ways in which a player may set the cards; the bank's way is first."""
+    """The settings that a player may choose for the cards; the bank's own is first."""
 
 
 def list_unsurpassed_settings(
     offered_settings: Sequence[HandSetting], bank_setting: HandSetting
 ) -> list[HandSetting]:
-    """Return ``bank_setting`` (the bank's way to set the cards), then the ways that no other way beats in both hands.
+    """Return ``bank_setting``, then the settings that no other setting beats in both hands.
 
-    ``offered_settings`` are all possible ways, those with the best low hand first.
+    ``bank_setting`` is the bank's choice. ``offered_settings`` are all settings, those with the best low hand first.
     """
     settings = [bank_setting]
     best_high_strength = -1
@@ -119,7 +119,7 @@ def list_unsurpassed_settings(
 
 
 def list_rank_patterns(house_way: HouseWayRules, ranks: Sequence[int] = ALL_RANKS) -> RankPatterns:
-    """Return every combination of ranks of seven cards, each with the bank's way to set it and its unsurpassed ways."""
+    """Return every combination of ranks of seven cards, each with the bank's setting and the unsurpassed settings."""
     compute_high_strength = cache(HIGH_HAND_RANKING.compute_strength_without_flushes)
     rank_sets = [
         ranks_of_hand + joker
@@ -127,11 +127,11 @@ def list_rank_patterns(house_way: HouseWayRules, ranks: Sequence[int] = ALL_RANK
         for ranks_of_hand in combinations_with_replacement(sorted(ranks), CARDS_PER_HAND - len(joker))
         if max(map(ranks_of_hand.count, ranks_of_hand)) <= 4
     ]
-    counts = np.zeros((len(rank_sets), 14), dtype=np.int8)
+    card_counts = np.zeros((len(rank_sets), 14), dtype=np.int8)
     bank_strengths, offered_settings = np.zeros((len(rank_sets), 2), dtype=np.int32), []
     for row, ranks_of_hand in enumerate(rank_sets):
         for rank in ranks_of_hand:
-            counts[row, rank] += 1
+            card_counts[row, rank] += 1
         settings = list_settings_by_strength(
             ranks_of_hand,
             LOW_HAND_RANKING.compute_strength_without_flushes,
@@ -141,7 +141,7 @@ def list_rank_patterns(house_way: HouseWayRules, ranks: Sequence[int] = ALL_RANK
         bank_strengths[row] = bank_setting[:2]
         offered_settings.append(list_unsurpassed_settings(settings, bank_setting))
     return RankPatterns(
-        counts,
+        card_counts,
         bank_strengths,
         offered_settings,
         {ranks_of_hand: row for row, ranks_of_hand in enumerate(rank_sets)},
@@ -195,9 +195,9 @@ class WinLossCounts:
     house_wins_and_losses: tuple[int, int]
     """The numbers of pairs won and lost by a player who sets cards as the bank does."""
 
-    def compute_chances(self, wins_losses: tuple[int, int]) -> WinPushLoseChances:
+    def compute_chances(self, wins_and_losses: tuple[int, int]) -> WinPushLoseChances:
         """Return the probabilities of a win, push and loss from the numbers of pairs won and lost."""
-        win_chance, loss_chance = (Fraction(cases, self.pair_count) for cases in wins_losses)
+        win_chance, loss_chance = (Fraction(cases, self.pair_count) for cases in wins_and_losses)
         return WinPushLoseChances(
             win=format_fraction(win_chance),
             push=format_fraction(1 - win_chance - loss_chance),
@@ -211,7 +211,7 @@ def solve(definition: PaiGowPokerDefinition, *solver_options: Json) -> ProvedFig
     ``solver_options`` are the last arguments of :func:`count_wins_and_losses`: ``parallel_map``, ``report_progress``.
     """
     commission_unit = definition.commission.part_credits
-    counts = count_wins_and_losses(
+    win_loss_counts = count_wins_and_losses(
         HouseWayRules(definition.house_way_lines),
         commission_unit - definition.commission.compute_credits(commission_unit),
         commission_unit,
@@ -219,8 +219,8 @@ def solve(definition: PaiGowPokerDefinition, *solver_options: Json) -> ProvedFig
         *solver_options,
     )
     return ProvedFigures(
-        best=counts.compute_chances(counts.best_wins_and_losses),
-        **counts.compute_chances(counts.house_wins_and_losses).model_dump(),
+        best=win_loss_counts.compute_chances(win_loss_counts.best_wins_and_losses),
+        **win_loss_counts.compute_chances(win_loss_counts.house_wins_and_losses).model_dump(),
     )
 
 
@@ -234,7 +234,7 @@ def count_wins_and_losses(
 ) -> WinLossCounts:
     """Count wins and losses over all pairs of a player's and a bank's hand, from a deck of these ranks and the joker.
 
-    A won hand is worth ``win_value``, a lost one minus ``loss_value``; the best way to set a hand has the highest total
+    A won hand is worth ``win_value``, a lost one minus ``loss_value``; the best setting of a hand has the highest total
     worth over all hands of the bank. ``parallel_map`` is ``map``, or the ``map`` of a thread pool. ``report_progress``
     is called with the number of steps done, and the number of all steps.
     """
@@ -242,64 +242,64 @@ def count_wins_and_losses(
     report_progress(1, 5)
     flush_patterns = list_flush_patterns(house_way, rank_patterns, ranks)
     report_progress(2, 5)
-    questions = SuitQuestions(rank_patterns, flush_patterns)
-    flushless_counts = questions.count_without_flushes(parallel_map)
+    suit_questions = SuitQuestions(rank_patterns, flush_patterns)
+    flushless_counts = suit_questions.count_without_flushes(parallel_map)
     report_progress(3, 5)
-    corrections = questions.correct_for_flushes(parallel_map)
+    corrections = suit_questions.correct_for_flushes(parallel_map)
     report_progress(4, 5)
-    sums = questions.count_pairs(parallel_map, flushless_counts, corrections, win_value, loss_value)
+    sums = suit_questions.count_pairs(parallel_map, flushless_counts, corrections, win_value, loss_value)
     report_progress(5, 5)
-    cards = 4 * len(ranks) + 1
+    deck_card_count = 4 * len(ranks) + 1
     return WinLossCounts(
-        comb(cards, CARDS_PER_HAND) * comb(cards - CARDS_PER_HAND, CARDS_PER_HAND),
+        comb(deck_card_count, CARDS_PER_HAND) * comb(deck_card_count - CARDS_PER_HAND, CARDS_PER_HAND),
         (sums[0], sums[1]),
         (sums[2], sums[3]),
     )
 
 
 class SuitQuestions:
-    """All ways to set all player hands, and how the bank's possible flushes change what each way beats.
+    """All settings of all player hands, and how the bank's possible flushes change what each setting beats.
 
-    A question belongs to one way and one suit: how do the bank's flushes in that suit change the number of bank hands
-    that the way beats, and the number that beat it?
+    A question belongs to one setting and one suit: how do the bank's flushes in that suit change the number of bank
+    hands that the setting beats, and the number that beat the setting?
     """
 
     def __init__(self, rank_patterns: RankPatterns, flush_patterns: FlushPatterns) -> None:
         self.rank_patterns, self.flush_patterns = rank_patterns, flush_patterns
         all_settings = [*rank_patterns.offered_settings, *flush_patterns.offered_settings]
         self.first_setting_by_hand = np.cumsum([0, *map(len, all_settings)]).astype(np.int64)
-        """For each player hand, the index in ``settings`` of its first way."""
+        """For each player hand, the index in ``settings`` of its first setting."""
         self.settings = np.array(
             [setting[:2] for settings_of_hand in all_settings for setting in settings_of_hand], dtype=np.int32
         )
-        """The strengths of the low and the high hand of every way to set every player hand."""
+        """The strengths of the low and the high hand of every setting of every player hand."""
         pattern_row_by_hand = np.concatenate(
             [np.arange(len(rank_patterns.offered_settings)), flush_patterns.pattern_rows]
         ).astype(np.int32)
         self.pattern_row_by_setting = np.repeat(pattern_row_by_hand, np.diff(self.first_setting_by_hand))
-        """For each way, the row in :class:`RankPatterns` with the ranks of its hand."""
+        """For each setting, the row in :class:`RankPatterns` with the ranks of its hand."""
 
     def count_without_flushes(self, parallel_map: ParallelMap) -> Ints:
-        """Return how many bank hands each way of setting cards beats and loses to, if flushes do not count."""
+        """Return how many bank hands each setting beats and loses to, if flushes do not count."""
         nodes, end_nodes = build_pattern_steps(self.rank_patterns)
         binomials = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
-        # the ways sorted by the row of their pattern, and for each row the index of its first way in this order
+        # the settings sorted by the row of their pattern, and for each row the index of its first setting in this order
         order = np.argsort(self.pattern_row_by_setting, kind="stable")
         first_index_by_row = np.searchsorted(
-            self.pattern_row_by_setting[order], np.arange(len(self.rank_patterns.counts) + 1)
+            self.pattern_row_by_setting[order], np.arange(len(self.rank_patterns.card_counts) + 1)
         )
         bank_lows, bank_highs = (np.ascontiguousarray(self.rank_patterns.bank_hands[:, n]) for n in (0, 1))
-        plain_counts = np.zeros((len(self.settings), 2), dtype=np.int64)
+        flushless_counts = np.zeros((len(self.settings), 2), dtype=np.int64)
 
-        def compute_batch(pattern_numbers: Iterable[int]) -> tuple[Ints]:
+        def compute_batch(pattern_rows: Iterable[int]) -> tuple[Ints]:
             """Return the bank hands beaten and lost to by each setting of the given combinations of ranks."""
             weights = np.zeros(len(nodes), dtype=np.int32)
             batch_parts = []
-            for n in pattern_numbers:
-                settings_of_row = order[first_index_by_row[n] : first_index_by_row[n + 1]]
+            for row in pattern_rows:
+                settings_of_row = order[first_index_by_row[row] : first_index_by_row[row + 1]]
                 batch_counts = np.zeros((len(settings_of_row), 2), dtype=np.int64)
                 compile_kernel(count_bank_hands_by_ranks)(
-                    self.rank_patterns.counts[n], nodes, binomials, weights
+                    self.rank_patterns.card_counts[row], nodes, binomials, weights
                 )
                 compile_kernel(count_hands_beaten)(
                     self.settings[settings_of_row], bank_lows, bank_highs, weights[end_nodes], batch_counts
@@ -307,26 +307,24 @@ class SuitQuestions:
                 batch_parts.append(batch_counts)
             return (np.concatenate(batch_parts),)
 
-        batches = split_into_batches(len(self.rank_patterns.counts))
-        for pattern_numbers, (batch_counts,) in zip(
-            batches, parallel_map(compute_batch, batches), strict=True
-        ):
+        batches = split_into_batches(len(self.rank_patterns.card_counts))
+        for pattern_rows, (batch_counts,) in zip(batches, parallel_map(compute_batch, batches), strict=True):
             settings_of_batch = np.concatenate(
-                [order[first_index_by_row[n] : first_index_by_row[n + 1]] for n in pattern_numbers]
+                [order[first_index_by_row[row] : first_index_by_row[row + 1]] for row in pattern_rows]
             )
-            plain_counts[settings_of_batch] = batch_counts
-        return plain_counts
+            flushless_counts[settings_of_batch] = batch_counts
+        return flushless_counts
 
     @cached_property
     def questions(self) -> tuple[Ints, Ints]:
-        """Return the index of each way's first question, and all questions.
+        """Return the index of each setting's first question, and all questions.
 
-        A question has the strength of the way's high hand, the player's ranks in the suit as bits, and the row of the
-        player's ranks in :class:`RankPatterns`. A hand without a flush has one question for every part of its ranks
+        A question has the strength of the setting's high hand, the player's ranks in the suit as bits, and the row of
+        the player's ranks in :class:`RankPatterns`. A hand without a flush has one question for every part of its ranks
         that may be in one suit. A hand with a flush has five: its own suit; a suit with none of its other cards; with
         the first of them; with the second; with both.
         """
-        rank_bits = (self.rank_patterns.counts[:, :13] > 0) @ (1 << np.arange(13))
+        rank_bits = (self.rank_patterns.card_counts[:, :13] > 0) @ (1 << np.arange(13))
         masks_by_hand = [_list_subsets(int(bits)) for bits in rank_bits]
         other_ranks_by_hand = self._list_other_ranks()
         for mask, other_ranks in zip(
@@ -358,13 +356,13 @@ class SuitQuestions:
         ]
 
     def correct_for_flushes(self, parallel_map: ParallelMap) -> Ints:
-        """Return, for each question, the corrections to the numbers of bank hands that its way beats and loses to.
+        """Return, for each question, the corrections to the numbers of bank hands that its setting beats and loses to.
 
-        A question is one suit of one way to set the cards. The corrections account for the bank's flushes.
+        A question is one suit of one setting. The corrections account for the bank's flushes.
         """
         first_question_by_setting, questions = self.questions
         low_by_question = np.repeat(self.settings[:, 0], np.diff(first_question_by_setting))
-        # the questions sorted by low and then by high hand; those of the n-th low hand start at firsts[n]
+        # the questions sorted by low and then by high hand; those of the n-th low hand start at first_index_by_low[n]
         order = np.lexsort((questions[:, 0], low_by_question))
         different_lows = np.unique(low_by_question)
         first_index_by_low = np.searchsorted(
@@ -374,12 +372,12 @@ class SuitQuestions:
         events = self._list_flush_events()
 
         def correct_for_low_hand(n: int) -> tuple[Ints]:
-            """Return the corrections for all questions of ways with the ``n``-th low hand."""
+            """Return the corrections for all questions of settings with the ``n``-th low hand."""
             table = np.zeros((8192, 2 * len(OTHER_CARDS_OF_FLUSH)), dtype=np.int32)
             low_corrections = np.zeros((first_index_by_low[n + 1] - first_index_by_low[n], 2), dtype=np.int32)
             rows = questions[order[first_index_by_low[n] : first_index_by_low[n + 1]]]
             compile_kernel(correct_for_flushes)(
-                different_lows[n], rows, self.rank_patterns.counts, events, table, low_corrections
+                different_lows[n], rows, self.rank_patterns.card_counts, events, table, low_corrections
             )
             return (low_corrections,)
 
@@ -416,11 +414,11 @@ class SuitQuestions:
         win_value: int,
         loss_value: int,
     ) -> list[int]:
-        """Return four numbers of pairs of hands: won and lost with the best settings, won and lost with the bank's way.
+        """Return four numbers of pairs of hands: won and lost with the best settings, won and lost with the bank's.
 
-        A pair is a player's and a bank's hand. ``flushless_counts`` has the bank hands that each way beats and loses to
-        if flushes do not count, and ``corrections`` how flushes change them. A win is worth ``win_value``, a loss minus
-        ``loss_value``.
+        A pair is a player's and a bank's hand. ``flushless_counts`` has the bank hands that each setting beats and
+        loses to if flushes do not count, and ``corrections`` how flushes change them. A win is worth ``win_value``, a
+        loss minus ``loss_value``.
         """
         first_question_by_setting, _ = self.questions
         # for 0 to 4 suits: the number of sets of that many suits, then these sets as bits
@@ -428,17 +426,17 @@ class SuitQuestions:
         suit_subsets = np.array(
             [[len(sets), *sets, *[0] * (6 - len(sets))] for sets in suit_sets], dtype=np.int32
         )
-        counts, hand_count = self.rank_patterns.counts, len(self.rank_patterns.offered_settings)
+        card_counts, hand_count = self.rank_patterns.card_counts, len(self.rank_patterns.offered_settings)
 
-        def compute_batch(pattern_numbers: range) -> tuple[Ints]:
-            """Return the pairs won and lost (best settings, bank's way) for the rank combinations ``pattern_numbers``.
+        def compute_batch(pattern_rows: range) -> tuple[Ints]:
+            """Return the pairs won and lost (best settings, bank's settings) for the patterns ``pattern_rows``.
 
             Player hands with a flush are left out.
             """
             sums = np.zeros(4, dtype=np.int64)
-            compile_kernel(sum_plain_hands)(
-                np.array(pattern_numbers),
-                counts,
+            compile_kernel(sum_flushless_hands)(
+                np.array(pattern_rows),
+                card_counts,
                 suit_subsets,
                 self.first_setting_by_hand,
                 first_question_by_setting,
@@ -495,7 +493,7 @@ def build_pattern_steps(patterns: RankPatterns) -> tuple[Ints, Ints]:
     nodes: list[tuple[int, int, int]] = [(0, 0, 0)]
     node_by_path: dict[tuple[tuple[int, int], ...], int] = {(): 0}
     ends = []
-    for counts in patterns.counts.tolist():
+    for counts in patterns.card_counts.tolist():
         path = tuple((rank, count) for rank, count in enumerate(counts) if count)
         for length in range(1, len(path) + 1):
             if path[:length] not in node_by_path:

@@ -21,13 +21,13 @@ CHECK_OPTION: Final = "check"
 CALL_OPTION: Final = "call"
 #: Option: make the first bet.
 BET_OPTION: Final = "bet"
-#: Option: raise by the least amount.
+#: Option: raise by the smallest amount.
 RAISE_OPTION: Final = "raise"
 #: Option: bet or raise half of the pot.
 HALF_POT_OPTION: Final = "half-pot"
 #: Option: bet or raise the pot.
 POT_OPTION: Final = "pot"
-#: Option: bet or raise the most that is allowed.
+#: Option: bet or raise the largest amount that is allowed.
 MAX_BET_OPTION: Final = "most"
 #: Option: bet all table stakes.
 ALL_IN_OPTION: Final = "all-in"
@@ -88,7 +88,7 @@ class Betting:
     """The size of the last full bet or raise: the next one is at least as large."""
     raise_count: int = 0
     """The number of bets and raises in this betting round."""
-    last_bettor: int | None = None
+    last_bettor_seat: int | None = None
     """The seat of the player who made the last bet or raise of the game, forced bets included (s. 67.102)."""
     next_player_index: int = field(default=0)
     """The index of the player to act next; players who cannot act are skipped."""
@@ -148,7 +148,7 @@ class Betting:
         """
         self._bet_credits(self.players[player_index], min(credits_, self.players[player_index].unbet_credits))
         self.call_level_credits = max(self.call_level_credits, credits_)
-        self.last_bettor = self.players[player_index].seat
+        self.last_bettor_seat = self.players[player_index].seat
 
     # ------------------------------------------------------------------ what a player may do
     def list_options(self, player: Player) -> dict[str, int]:
@@ -187,20 +187,20 @@ class Betting:
             option_by_size.setdefault(raise_max, MAX_BET_OPTION)
         elif bet_sizes.limit_kind in {"pot", "none"}:
             # -(-x // 2) is half of x, rounded up
-            for size, name in ((-(-pot_after_call // 2), HALF_POT_OPTION), (pot_after_call, POT_OPTION)):
+            for size, option in ((-(-pot_after_call // 2), HALF_POT_OPTION), (pot_after_call, POT_OPTION)):
                 if size > raise_min:
-                    option_by_size.setdefault(size, name)
+                    option_by_size.setdefault(size, option)
             raise_max = (
                 max(raise_min, pot_after_call) if bet_sizes.limit_kind == "pot" else player.unbet_credits
             )
         # what is left of the table stakes after a call: a raise by all of it is the all-in option
         credits_after_call = player.unbet_credits - owed_credits
         affordable_option_by_size = {
-            size: name for size, name in option_by_size.items() if size < credits_after_call
+            size: option for size, option in option_by_size.items() if size < credits_after_call
         }
         if credits_after_call <= raise_max or bet_sizes.limit_kind == "none":
             affordable_option_by_size[credits_after_call] = ALL_IN_OPTION
-        return {name: owed_credits + size for size, name in sorted(affordable_option_by_size.items())}
+        return {option: owed_credits + size for size, option in sorted(affordable_option_by_size.items())}
 
     def _find_raise_min(self) -> int:
         """Return the smallest amount, in credits, by which a bet or raise must exceed the current bet."""
@@ -218,7 +218,7 @@ class Betting:
         self.next_player_index = (self.players.index(player) + 1) % len(self.players)
         raise_credits = player.round_bet_credits - self.call_level_credits
         if raise_credits > 0:
-            self.call_level_credits, self.last_bettor = player.round_bet_credits, player.seat
+            self.call_level_credits, self.last_bettor_seat = player.round_bet_credits, player.seat
             if raise_credits >= raise_min:
                 self._reopen_raising(player, raise_credits)
         return credits_

@@ -24,13 +24,13 @@ class Pot:
     """The credits in the pot, the commission included."""
     seats: tuple[int, ...]
     """The seats that can win the pot."""
-    commission: int = 0
+    commission_credits: int = 0
     """The credits that the house takes from the pot."""
 
     @property
     def net_credits(self) -> int:
         """Return the credits of the pot less the commission, which are awarded to the winners."""
-        return self.credits - self.commission
+        return self.credits - self.commission_credits
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,11 @@ class CommissionRules:
 
     def deduct_commission(self, pots: Sequence[Pot]) -> tuple[Pot, ...]:
         """Return the pots with the commission taken from each, the main pot first."""
-        commission_left, pots_after = self.commission_max_credits, []
+        commission_credits_left, pots_after = self.commission_max_credits, []
         for pot in pots:
-            commission = min(pot.credits * self.percent // 100, commission_left)
-            commission_left -= commission
-            pots_after.append(Pot(pot.credits, pot.seats, commission))
+            commission_credits = min(pot.credits * self.percent // 100, commission_credits_left)
+            commission_credits_left -= commission_credits
+            pots_after.append(Pot(pot.credits, pot.seats, commission_credits))
         return tuple(pots_after)
 
 
@@ -92,7 +92,7 @@ class PotShare:
 
     credits: int = 0
     """The credits that the seat receives."""
-    commission: int = 0
+    commission_credits: int = 0
     """The seat's part of the commission, in credits."""
 
 
@@ -113,8 +113,8 @@ def award_pots(
         gross_shares, net_shares = divide_pot(pot.credits, winners), divide_pot(pot.net_credits, winners)
         for seat in winners:
             earlier_share = award_by_seat.get(seat, PotShare())
-            commission = earlier_share.commission + gross_shares[seat] - net_shares[seat]
-            award_by_seat[seat] = PotShare(earlier_share.credits + net_shares[seat], commission)
+            commission_credits = earlier_share.commission_credits + gross_shares[seat] - net_shares[seat]
+            award_by_seat[seat] = PotShare(earlier_share.credits + net_shares[seat], commission_credits)
     return award_by_seat
 
 
@@ -138,5 +138,5 @@ def settle_stack(bet: Bet, player: Player, award: PotShare | None) -> Iterator[S
         played_bet = Bet(bet.spot, player.total_bet_credits, bet.seat)
         yield settle_bet(played_bet, None, "folded" if player.is_folded else "")
         return
-    detail = {"commission": award.commission} if award.commission else {}
+    detail = {"commission": award.commission_credits} if award.commission_credits else {}
     yield Settlement("won", award.credits, detail, bet.spot, player.total_bet_credits, bet.seat)

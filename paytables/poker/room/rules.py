@@ -325,7 +325,7 @@ class RoomRules(SeatedRules):
         hands.is_settled, hands.awards = True, {seat: award.credits for seat, award in awards.items()}
         for bet, player in sorted(zip(ordered_bets, players, strict=True), key=lambda pair: pair[0].seat):
             yield from settle_stack(bet, player, awards.get(bet.seat))
-        commission = sum(pot.commission for pot in pots)
+        commission = sum(pot.commission_credits for pot in pots)
         display = hands.to_json() | {"pot": betting.pot, "commission": commission}
         return Outcome(
             display=display, table_state={BUTTON_KEY: (button + 1) % self.definition.table.seat_count}
@@ -470,6 +470,6 @@ def _list_showdown_seats(betting: Betting, showdown_seats: Iterable[int]) -> lis
     The seat that made the last bet is first, then clockwise.
     """
     seat_order = [player.seat for player in betting.players]
-    first_index = seat_order.index(betting.last_bettor) if betting.last_bettor in seat_order else 0
+    first_index = seat_order.index(betting.last_bettor_seat) if betting.last_bettor_seat in seat_order else 0
     shown_seats = set(showdown_seats)
     return [seat for seat in (*seat_order[first_index:], *seat_order[:first_index]) if seat in shown_seats]

@@ -283,7 +283,9 @@ class RoomDefinition(TableDefinition):
 
 def _format_rows(definition: RoomDefinition, language: str) -> Sequence[str]:
     """Return the paragraphs of the pay table in one language."""
-    names = ", ".join(CATEGORY_NAMES[category][language == "fr"] for category in FIVE_CARD_RANKING.categories)
+    category_names = ", ".join(
+        CATEGORY_NAMES[category][language == "fr"] for category in FIVE_CARD_RANKING.categories
+    )
     commission = definition.commission
     limit_text = _format_limit(definition, language)
     stack = definition.stack.limits
@@ -296,7 +298,7 @@ def _format_rows(definition: RoomDefinition, language: str) -> Sequence[str]:
     forced_bets_text = _format_forced_bets(definition.forced_bets, language)
     if language == "fr":
         return (
-            f"Mains, de la plus forte à la plus faible : {names}",
+            f"Mains, de la plus forte à la plus faible : {category_names}",
             (
                 f"En crédits : avoir de {_format_thousands(stack.bet_min)} à {_format_thousands(stack.bet_max)} ; "
                 f"{forced_bets_text}"
@@ -310,7 +312,7 @@ def _format_rows(definition: RoomDefinition, language: str) -> Sequence[str]:
             *time_to_act_lines,
         )
     return (
-        f"Hands, highest first: {names}",
+        f"Hands, highest first: {category_names}",
         f"In credits: table stakes of {stack.bet_min:,} to {stack.bet_max:,}; {forced_bets_text}",
         limit_text,
         (

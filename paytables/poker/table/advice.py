@@ -1,7 +1,7 @@
 """The best decision for a player at a poker table, read from the definition's stored figures or computed during play.
 
 It is computed near the end of a round, when few cards are unknown: plain Python then counts every case while the player
-looks at the cards. If a bet may be taken back, the cases are the completions of the player's hand. Against the bank,
+looks at the cards. If a bet may be withdrawn, the cases are the completions of the player's hand. Against the bank,
 they are the remaining board cards and all hands of the bank, counted by ranks and by the suit that may make a flush.
 """
 
@@ -95,7 +95,7 @@ class BestOptionAdvice:
     def _find_withdrawal_option(
         self, step: RoundStep, hole_cards: Sequence[Card], board: Sequence[Card]
     ) -> str | None:
-        """Return the best option at a decision whether to take a poker bet back or to leave it.
+        """Return the best option at a decision whether to withdraw a bet or to leave it.
 
         Every completion of the hand is examined. Return None if that would take too long.
         """
@@ -128,11 +128,11 @@ class BestOptionAdvice:
             own_strength = compute_strength(
                 [*own_cards, *[*board_cards, *completion][: spot.board_card_count]]
             )
-            row = find_pay_row(spot.pay_rows, own_strength, 0, self.rankings[spot.ranking_name].rules)
-            net_sum += Fraction(-1) if row is None else spot.pay_rows[row].pays.net
-        keeping_option = next(other.id for other in step.options if other.returned_share is None)
+            row_index = find_pay_row(spot.pay_rows, own_strength, 0, self.rankings[spot.ranking_name].rules)
+            net_sum += Fraction(-1) if row_index is None else spot.pay_rows[row_index].pays.net
+        keeping_option_id = next(other.id for other in step.options if other.returned_share is None)
         return (
-            keeping_option
+            keeping_option_id
             if net_sum > (Fraction(str(withdrawal_option.returned_share)) - 1) * len(completions)
             else withdrawal_option.id
         )
@@ -162,20 +162,27 @@ class BestOptionAdvice:
         self,
         step_index: int,
         option: DecisionOption,
-        bets: dict[str, Fraction],
+        bets_in_antes: dict[str, Fraction],
         hole_cards: Sequence[Card],
         board: list[Card],
     ) -> Fraction:
         """Return the mean net result, in antes, of choosing ``option`` at a step and the best options after it."""
         if option.is_fold:
-            return -sum(bets.values(), Fraction(0))
+            return -sum(bets_in_antes.values(), Fraction(0))
         if option.added_stake_factor:
             name = str(option.spot)
-            bets = {**bets, name: bets.get(name, Fraction(0)) + option.added_stake_factor}
-        return self._compute_best_mean(step_index + 1, bets, hole_cards, board)
+            bets_in_antes = {
+                **bets_in_antes,
+                name: bets_in_antes.get(name, Fraction(0)) + option.added_stake_factor,
+            }
+        return self._compute_best_mean(step_index + 1, bets_in_antes, hole_cards, board)
 
     def _compute_best_mean(
-        self, step_index: int, bets: dict[str, Fraction], hole_cards: Sequence[Card], board: list[Card]
+        self,
+        step_index: int,
+        bets_in_antes: dict[str, Fraction],
+        hole_cards: Sequence[Card],
+        board: list[Card],
     ) -> Fraction:
         """Return the mean net result, in antes, of a round with the best decisions from step ``step_index`` on."""
         for n in range(step_index, len(self.definition.steps)):
@@ -183,20 +190,22 @@ class BestOptionAdvice:
             if step.deal is not None:
                 unseen_cards = [card for card in build_deck() if card not in {*hole_cards, *board}]
                 means = [
-                    self._compute_best_mean(n + 1, bets, hole_cards, [*board, *new_board_cards])
+                    self._compute_best_mean(n + 1, bets_in_antes, hole_cards, [*board, *new_board_cards])
                     for new_board_cards in combinations(unseen_cards, step.deal.board_card_count)
                 ]
                 return sum(means, Fraction(0)) / len(means)
-            is_required = not step.asked_with_bets or any(name in bets for name in step.asked_with_bets)
-            if is_required and not any(name in bets for name in step.skipped_with_bets):
+            is_required = not step.asked_with_bets or any(
+                name in bets_in_antes for name in step.asked_with_bets
+            )
+            if is_required and not any(name in bets_in_antes for name in step.skipped_with_bets):
                 return max(
-                    self._compute_mean_after_option(n, option, bets, hole_cards, board)
+                    self._compute_mean_after_option(n, option, bets_in_antes, hole_cards, board)
                     for option in step.options
                 )
-        return self._compute_final_mean(bets, hole_cards, board)
+        return self._compute_final_mean(bets_in_antes, hole_cards, board)
 
     def _compute_final_mean(
-        self, bets: Mapping[str, Fraction], hole_cards: Sequence[Card], board: list[Card]
+        self, bets_in_antes: Mapping[str, Fraction], hole_cards: Sequence[Card], board: list[Card]
     ) -> Fraction:
         """Return the mean net result, in antes, over all possible bank hands, after the last decision."""
         duel = self.definition.duel
@@ -221,7 +230,7 @@ class BestOptionAdvice:
                 factor
                 * self._compute_spot_net(self.definition.spot_by_id[name], comparison, own_strength)
                 * count
-                for name, factor in bets.items()
+                for name, factor in bets_in_antes.items()
                 for comparison, count in hand_counts.items()
             ),
             Fraction(0),

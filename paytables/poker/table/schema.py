@@ -128,17 +128,17 @@ class BetSpot(StrictTable):
 
 
 class DecisionOption(StrictTable):
-    """An option of a player decision: it stakes on a spot, takes part of a bet back, folds, or does nothing."""
+    """An option of a player decision: it stakes on a spot, withdraws part of a bet, folds, or does nothing."""
 
     id: Identifier
     spot: Identifier | None = None
-    """The id of the spot that the option adds a stake to or takes it back from; None: neither."""
+    """The id of the spot on which the option adds a stake, or from which it withdraws one; None: neither."""
     stake_multiple: StakeMultiple = Field(default="1", alias="times")
     """The amount that the option stakes, as a multiple of the ante."""
     is_fold: bool = Field(default=False, alias="fold")
     """Whether the option folds."""
     returned_share: StakeMultiple | None = Field(default=None, alias="back")
-    """The part of the bet on ``spot`` that the option takes back; None: it takes nothing back."""
+    """The part of the bet on ``spot`` that the option withdraws; None: it withdraws nothing."""
     lowest_hand: str | None = Field(default=None, alias="least")
     """The lowest hand of the player's own cards with which the option may be chosen, as cards; None: any."""
 
@@ -351,10 +351,10 @@ class PokerDefinition(TableDefinition):
 
         It can if the game has one decision, a comparison with the bank, and no board.
         """
-        boards = any(step.deal is not None and step.deal.board_card_count for step in self.steps)
+        has_board = any(step.deal is not None and step.deal.board_card_count for step in self.steps)
         return (
             self.duel is not None
-            and not boards
+            and not has_board
             and sum(step.decision_name is not None for step in self.steps) == 1
         )
 
@@ -384,9 +384,9 @@ class PokerDefinition(TableDefinition):
             sum(deal.bank_card_count for deal in deals), 0 if self.duel is None else self.duel.bank_card_count
         )
         if (
-            dealt_cards := player_card_count * self.table.seat_count + board_card_count + bank_card_count
+            dealt_card_count := player_card_count * self.table.seat_count + board_card_count + bank_card_count
         ) > DECK_CARD_COUNT:
-            raise ValueError(f"step: {dealt_cards} cards are dealt, but the deck has {DECK_CARD_COUNT}")
+            raise ValueError(f"step: {dealt_card_count} cards are dealt, but the deck has {DECK_CARD_COUNT}")
         if self.duel is not None and bank_card_count > self.duel.bank_card_count:
             raise ValueError(
                 f"duel.bank: is {self.duel.bank_card_count}, but the steps deal the bank {bank_card_count} cards"

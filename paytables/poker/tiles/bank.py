@@ -6,12 +6,12 @@ from paytables.poker.two_hands import HandSetting
 
 
 def choose_bank_setting(definition: PaiGowDefinition, settings: tuple[HandSetting, ...]) -> HandSetting:
-    """Return the way to set four tiles that the bank uses, chosen from ``settings``."""
-    bank_way = definition.bank_way
+    """Return the setting of four tiles that the house way prescribes, chosen from ``settings``."""
+    house_way = definition.house_way
     return max(
         settings,
         key=lambda setting: (
-            bank_way.low_hand_worths[find_hand_value_index(setting.low_strength)]
-            + bank_way.high_hand_worths[find_hand_value_index(setting.high_strength)]
+            house_way.low_hand_worths[find_hand_value_index(setting.low_strength)]
+            + house_way.high_hand_worths[find_hand_value_index(setting.high_strength)]
         ),
     )

@@ -43,12 +43,12 @@ class PaiGowRules(TwoHandsRules):
     FACE_DOWN_TEXT: ClassVar[str] = "?-?"
 
     def list_settings(self, cards: Sequence[int]) -> tuple[HandSetting, ...]:
-        """Return every way to set four pai gow tiles as two hands, those with the best low hand first."""
+        """Return every setting of four pai gow tiles, those with the best low hand first."""
         a, b, c, d = cards
         return list_settings((a, b, c, d))
 
     def find_house_way_setting(self, cards: Sequence[int]) -> HandSetting:
-        """Return the way in which the bank sets these four tiles: the one with the highest total worth."""
+        """Return the setting that the bank chooses for these four tiles: the one with the highest total worth."""
         return choose_bank_setting(self.definition, self.list_settings(cards))
 
     def is_low_hand_better(self, low_strength: int, bank_low_strength: int) -> bool:
@@ -60,17 +60,17 @@ class PaiGowRules(TwoHandsRules):
             self.definition.worthless_low_loses and is_worthless_hand(low_strength)
         )
 
-    def find_advised_setting(self, cards: Sequence[int]) -> int:
+    def find_advised_low_mask(self, cards: Sequence[int]) -> int:
         """Return the advised low hand of four tiles: bit n is set if the tile with index n belongs to it.
 
-        The setting is the best one if the definition stores it, otherwise the bank's way.
+        The setting is the best one if the definition stores it, otherwise the bank's.
         """
         exact_figures = self.definition.proved
         if exact_figures is None:
-            return super().find_advised_setting(cards)
+            return super().find_advised_low_mask(cards)
         return self.list_settings(cards)[
             unpack_policy(exact_figures.policy)[_index_tile_sets()[tuple(sorted(cards))]]
-        ][2]
+        ].low_mask
 
     def describe_setting(self, setting: HandSetting) -> dict[str, str]:
         """Return the low and the high hand as text, by language.

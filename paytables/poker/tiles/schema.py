@@ -13,8 +13,8 @@ from paytables.poker.two_hands import TwoHandsDefinition, WinPushLoseChances
 HandValues = Annotated[tuple[NaturalInt, ...], Field(min_length=30, max_length=30)]
 
 
-class BankWay(StrictTable):
-    """The rule by which the bank sets its four tiles: it makes the two hands whose worths in these lists sum highest.
+class HouseWay(StrictTable):
+    """The house way, by which the bank sets its four tiles: the two hands whose worths in these lists sum highest.
 
     Each list starts with the hands of 0 to 9 points. The named combinations follow, from the twentieth to the first.
     """
@@ -41,11 +41,11 @@ class ProvedFigures(WinPushLoseChances):
 class PaiGowDefinition(TwoHandsDefinition):
     """The definition of a game of pai gow with tiles.
 
-    The rules leave open how the bank sets its tiles, so the definition states it (``bank``). If two settings have the
-    same total worth, the bank takes the one with the better low hand.
+    The rules leave open how the bank sets its tiles, so the definition states the house way (``bank``). If two settings
+    have the same total worth, the bank takes the one with the better low hand.
     """
 
-    bank_way: BankWay = Field(alias="bank")
+    house_way: HouseWay = Field(alias="bank")
     """The worth of each hand to the bank, which sets its four tiles for the highest total worth."""
     worthless_low_loses: bool = True
     """Whether a low hand of 0 points never beats another low hand (s. 109, 1)."""

@@ -1,4 +1,4 @@
-"""The exact solution of pai gow with tiles: every player hand, set in each way, against every bank hand.
+"""The exact solution of pai gow with tiles: every player hand, in every setting, against every bank hand.
 
 A hand is four tiles. For laboratories (numba).
 """
@@ -23,25 +23,25 @@ from paytables.poker.two_hands import HandSetting
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
-#: Maximum number of ways to set four tiles.
+#: The maximum number of settings of four tiles.
 SETTINGS_MAX = 3
 
 
-#: The ways to set each hand of four tiles.
+#: The settings of each hand of four tiles.
 HandSettings = tuple[HandSetting, ...]
 
 
 def count_bank_hands(
     definition: PaiGowDefinition,
 ) -> tuple[list[tuple[int, int, int, int]], list[HandSettings], Ints]:
-    """Return every set of four tiles, the ways to set each, and how many bank hands each way beats and loses to."""
+    """Return every set of four tiles, the settings of each, and how many bank hands each setting beats and loses to."""
     hands = list(combinations(range(len(ALL_TILES)), 4))
     masks = np.array([sum(1 << tile for tile in hand) for hand in hands], dtype=np.int64)
     settings_by_hand = [list_settings((a, b, c, d)) for a, b, c, d in hands]
     bank_hands = np.array(
         [choose_bank_setting(definition, settings)[:2] for settings in settings_by_hand], dtype=np.int64
     )
-    # a hand with fewer ways repeats them
+    # a hand with fewer settings repeats them
     player_hands = np.array(
         [
             [setting[:2] for setting in (*settings, *settings, *settings)[:SETTINGS_MAX]]
@@ -50,8 +50,8 @@ def count_bank_hands(
         dtype=np.int64,
     )
     if definition.worthless_low_loses:
-        low = player_hands[:, :, 0]
-        low[np.vectorize(is_worthless_hand)(low)] = -1
+        low_strengths = player_hands[:, :, 0]
+        low_strengths[np.vectorize(is_worthless_hand)(low_strengths)] = -1
     result_counts = np.zeros((len(hands), SETTINGS_MAX, 2), dtype=np.int64)
     numba.njit()(_count_wins_and_losses)(masks, bank_hands, player_hands, result_counts)
     return hands, settings_by_hand, result_counts
@@ -74,7 +74,7 @@ def solve(definition: PaiGowDefinition) -> ProvedFigures:
     def compute_results(chosen_settings: Ints) -> tuple[Fraction, Fraction, Fraction]:
         """Return the probabilities of a win and a loss, and the mean net result.
 
-        The player sets the i-th set of tiles in its way number ``chosen_settings[i]``.
+        The player sets the i-th set of tiles in its setting number ``chosen_settings[i]``.
         """
         rows = np.arange(len(hands))
         win_chance, loss_chance = (
@@ -95,7 +95,7 @@ def solve(definition: PaiGowDefinition) -> ProvedFigures:
 
 
 def _count_wins_and_losses(masks: Ints, bank_hands: Ints, player_hands: Ints, result_counts: Ints) -> None:
-    """Count, for each way to set each hand of four tiles, how many bank hands it beats and loses to.
+    """Count, for each setting of each hand of four tiles, how many bank hands it beats and loses to.
 
     ``masks`` has the tiles of each hand as bits. ``result_counts`` gets both numbers.
     """

@@ -1,4 +1,4 @@
-"""The 32 tiles of pai gow: the value of two tiles, and the ways to set four (by-law, ss.100-105).
+"""The 32 tiles of pai gow: the value of two tiles, and the settings of four (by-law, ss.100-105).
 
 A tile is represented by its index here, 0 to 31; its name is its pips, such as ``6-6``. The strength of a hand of two
 tiles is an integer, larger for the better hand. Hands of the same strength are equal in the sense of s.104, and the
@@ -50,28 +50,32 @@ def find_single_tile_value(tile: int) -> int:
 
 def count_points(tiles: Sequence[int]) -> int:
     """Return the points of two pai gow tiles: their pips without tens; 1-2 may count 6 and 2-4 may count 3 (s.103)."""
-    sums = {0}
+    possible_sums = {0}
     for tile in tiles:
         pips = sum(map(int, ALL_TILES[tile].split("-")))
         possible_points = {3, 6} if ALL_TILES[tile] in {"1-2", "2-4"} else {pips}
-        sums = {points_so_far + added_points for points_so_far in sums for added_points in possible_points}
-    return max(point_sum % 10 for point_sum in sums)
+        possible_sums = {
+            points_so_far + added_points
+            for points_so_far in possible_sums
+            for added_points in possible_points
+        }
+    return max(point_sum % 10 for point_sum in possible_sums)
 
 
 def find_combination_rank(tiles: Sequence[int]) -> int | None:
     """Return the rank of two pai gow tiles among the twenty combinations (s.101), 1 the highest; None without one."""
-    names = tuple(sorted(ALL_TILES[tile] for tile in tiles))
-    if names == ("1-2", "2-4"):
+    tile_names = tuple(sorted(ALL_TILES[tile] for tile in tiles))
+    if tile_names == ("1-2", "2-4"):
         return 1
-    if names[0] == names[1]:
-        return 2 + _TILE_PAIRS.index(names[0])
-    if names in _MIXED_PAIRS:
-        return 13 + _MIXED_PAIRS.index(names)
+    if tile_names[0] == tile_names[1]:
+        return 2 + _TILE_PAIRS.index(tile_names[0])
+    if tile_names in _MIXED_PAIRS:
+        return 13 + _MIXED_PAIRS.index(tile_names)
     for rank, tile_name in ((17, "6-6"), (18, "1-1")):
-        if tile_name in names and any(nine in names for nine in _NINES):
+        if tile_name in tile_names and any(nine in tile_names for nine in _NINES):
             return rank
     for rank, tile_name in ((19, "6-6"), (20, "1-1")):
-        if tile_name in names and any(eight in names for eight in _EIGHTS):
+        if tile_name in tile_names and any(eight in tile_names for eight in _EIGHTS):
             return rank
     return None
 
@@ -92,7 +96,7 @@ def compute_strength(first_tile: int, second_tile: int) -> int:
 
 
 def find_hand_value_index(strength: int) -> int:
-    """Return the index of a two-tile hand in the lists of :class:`BankWay`, from the hand's strength.
+    """Return the index of a two-tile hand in the lists of :class:`HouseWay`, from the hand's strength.
 
     The index is 0 to 9 for a hand of that number of points, and 10 to 29 for a combination.
     """
@@ -106,7 +110,7 @@ def is_worthless_hand(strength: int) -> bool:
 
 @cache
 def list_settings(tiles: tuple[int, int, int, int]) -> tuple[HandSetting, ...]:
-    """Return the ways to set four pai gow tiles as two hands, those with the best low hand first.
+    """Return the settings of four pai gow tiles as two hands, those with the best low hand first.
 
     The high hand must be equal or better (s.113).
     """

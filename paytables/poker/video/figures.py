@@ -24,22 +24,24 @@ class HeldCardsFigures:
     ``mean_of_squared_deal_means``.
     """
 
-    rates: tuple[Fraction, ...]
+    row_rates: tuple[Fraction, ...]
     """The probability of each row of the pay table."""
     mean_of_squared_deal_means: Fraction
     """The mean, over all deals, of the squared mean win of a deal, in squared credits."""
 
     def compute_mean(self, pays: Sequence[int]) -> Fraction:
         """Return the mean win of one video poker hand, in credits; ``pays`` has the credits of each pay-table row."""
-        return sum((rate * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
+        return sum((rate * pay for rate, pay in zip(self.row_rates, pays, strict=True)), Fraction(0))
 
     def compute_variance(self, pays: Sequence[int], hand_count: int = 1) -> Fraction:
         """Return the variance of the total win of ``hand_count`` hands drawn from one deal, in credits squared."""
         mean = self.compute_mean(pays)
-        squares = sum((rate * pay * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
+        mean_square = sum(
+            (rate * pay * pay for rate, pay in zip(self.row_rates, pays, strict=True)), Fraction(0)
+        )
         # given the deal, the hands are independent, so the covariance of two is the variance of the deal's mean win
         covariance = self.mean_of_squared_deal_means - mean**2
-        return hand_count * (squares - mean**2) + hand_count * (hand_count - 1) * covariance
+        return hand_count * (mean_square - mean**2) + hand_count * (hand_count - 1) * covariance
 
 
 def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
@@ -95,9 +97,9 @@ def analyse(definition: VideoPokerDefinition) -> Analysis:
         version=header.version,
         family=header.family,
         bets=tuple(
-            analyse_bet(definition, credits_, hands)
+            analyse_bet(definition, credits_, hand_count)
             for credits_ in bets.credits_options
-            for hands in bets.hand_counts
+            for hand_count in bets.hand_counts
         ),
     )
 
@@ -111,9 +113,11 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
     """
     figures_by_bet = definition.proved or prove(definition)
     exact_figures = figures_by_bet.find_figures(is_highest_bet=credits_ == definition.max_credits)
-    rates = tuple(Fraction(rate) for rate in exact_figures.row_rates)
-    held_figures = HeldCardsFigures(rates, Fraction(exact_figures.mean_of_squared_deal_means) * credits_**2)
-    level, cost = definition.find_level(credits_, hand_count), credits_ * hand_count
+    row_rates = tuple(Fraction(rate) for rate in exact_figures.row_rates)
+    held_figures = HeldCardsFigures(
+        row_rates, Fraction(exact_figures.mean_of_squared_deal_means) * credits_**2
+    )
+    level, cost_credits = definition.find_level(credits_, hand_count), credits_ * hand_count
     pays = tuple(
         0 if level is not None and row.id == level.pay_row_id else pay
         for row, pay in zip(definition.pay_rows, definition.list_pays(credits_), strict=True)
@@ -128,24 +132,28 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
             rtp=rate * pay / credits_,
             winning_case_count=None if cycle is None else int(rate * cycle),
         )
-        for row, pay, rate in zip(definition.pay_rows, pays, rates, strict=True)
+        for row, pay, rate in zip(definition.pay_rows, pays, row_rates, strict=True)
     )
     highest_pay = max(pays)
     is_one_hand = hand_count == 1 and level is None
     return BetAnalysis(
         bet=f"{credits_} x {hand_count}",
-        cost_credits=cost,
+        cost_credits=cost_credits,
         rtp=held_figures.compute_mean(pays) / credits_,
         options={"hands": hand_count},
         cycle=cycle,
         prizes=prizes,
-        progressives=() if level is None else (_compute_level_figures(definition, rates, cost),),
+        progressives=() if level is None else (_compute_level_figures(definition, row_rates, cost_credits),),
         variance=None if level is not None else held_figures.compute_variance(pays, hand_count),
-        hit_probability=sum(rates, Fraction(0)) if is_one_hand else None,
-        win_at_least_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if is_one_hand else None,
-        distribution=_build_win_distribution(rates, pays) if is_one_hand else None,
+        hit_probability=sum(row_rates, Fraction(0)) if is_one_hand else None,
+        win_at_least_bet_probability=_compute_chance_of_at_least(row_rates, pays, cost_credits)
+        if is_one_hand
+        else None,
+        distribution=_build_win_distribution(row_rates, pays) if is_one_hand else None,
         max_win_credits=highest_pay * hand_count,
-        max_win_probability=_compute_chance_of_at_least(rates, pays, highest_pay) if is_one_hand else None,
+        max_win_probability=_compute_chance_of_at_least(row_rates, pays, highest_pay)
+        if is_one_hand
+        else None,
         strategy=BEST_STRATEGY_TEXT,
         worst_rtp=Fraction(exact_figures.worst_rtp),
         simplest_strategy=None
@@ -158,45 +166,45 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
 
 
 def _compute_level_figures(
-    definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost: int
+    definition: VideoPokerDefinition, row_rates: tuple[Fraction, ...], cost_credits: int
 ) -> ProgressiveFigures:
-    """Return what the progressive level adds to the return of a hand that costs ``cost`` credits.
+    """Return what the progressive level adds to the return of a hand that costs ``cost_credits`` credits.
 
-    ``rates`` are the probabilities of the pay table's rows.
+    ``row_rates`` are the probabilities of the pay table's rows.
     """
     level = definition.progressive_level
     if level is None:
         raise AnalysisError(f"{definition.game.id}: there is no level")
-    row = [pay.id for pay in definition.pay_rows].index(level.pay_row_id)
+    row_index = [pay.id for pay in definition.pay_rows].index(level.pay_row_id)
     other_return = sum(
         (
             rate * pay
-            for n, (rate, pay) in enumerate(zip(rates, definition.list_pays(cost), strict=True))
-            if n != row
+            for n, (rate, pay) in enumerate(zip(row_rates, definition.list_pays(cost_credits), strict=True))
+            if n != row_index
         ),
         Fraction(0),
     )
     return ProgressiveFigures(
         level=level.id,
-        rate=rates[row],
+        rate=row_rates[row_index],
         reset_credits=level.reset_credits,
-        rtp_at_reset=rates[row] * level.reset_credits / cost,
+        rtp_at_reset=row_rates[row_index] * level.reset_credits / cost_credits,
         increment=Fraction(level.increment),
-        break_even_credits=(cost - other_return) / rates[row],
+        break_even_credits=(cost_credits - other_return) / row_rates[row_index],
     )
 
 
-def _compute_chance_of_at_least(rates: tuple[Fraction, ...], pays: tuple[int, ...], win: int) -> Fraction:
+def _compute_chance_of_at_least(row_rates: tuple[Fraction, ...], pays: tuple[int, ...], win: int) -> Fraction:
     """Return the probability that a video poker hand wins a row that pays at least ``win`` credits."""
-    return sum((rate for rate, pay in zip(rates, pays, strict=True) if pay >= win), Fraction(0))
+    return sum((rate for rate, pay in zip(row_rates, pays, strict=True) if pay >= win), Fraction(0))
 
 
-def _build_win_distribution(rates: tuple[Fraction, ...], pays: tuple[int, ...]) -> WinDistribution:
+def _build_win_distribution(row_rates: tuple[Fraction, ...], pays: tuple[int, ...]) -> WinDistribution:
     """Return the win distribution of one video poker hand, from the probability and the pay of each row."""
-    total = lcm(*(rate.denominator for rate in rates))
-    counts = {0: total}
-    for rate, pay in zip(rates, pays, strict=True):
-        cases = int(rate * total)
-        counts[pay] = counts.get(pay, 0) + cases
-        counts[0] -= cases
-    return WinDistribution(total, counts)
+    case_total = lcm(*(rate.denominator for rate in row_rates))
+    counts = {0: case_total}
+    for rate, pay in zip(row_rates, pays, strict=True):
+        case_count = int(rate * case_total)
+        counts[pay] = counts.get(pay, 0) + case_count
+        counts[0] -= case_count
+    return WinDistribution(case_total, counts)

@@ -40,27 +40,34 @@ class VideoPokerRules(TablelessRules):
         """Return the total cost of a game for every number of credits and every number of hands, ascending."""
         bets = self.definition.bets
         return tuple(
-            sorted({credits_ * hands for credits_ in bets.credits_options for hands in bets.hand_counts})
+            sorted(
+                {
+                    credits_ * hand_count
+                    for credits_ in bets.credits_options
+                    for hand_count in bets.hand_counts
+                }
+            )
         )
 
     def build_wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` in total, spread evenly over ``hands`` hands.
 
-        If ``hands`` is not given, it is the smallest number of hands that gives this total. Raises :class:`WagerError`.
+        Without the option ``hands``, it is the smallest number of hands that gives this total. Raises
+        :class:`WagerError`.
         """
         bets = self.definition.bets
         if set(options) - {"hands"}:
             raise WagerError(
                 f"a bet of video poker only has the option hands, not {', '.join(sorted(options))}"
             )
-        for hands in bets.hand_counts:
-            credits_per_hand, remainder = divmod(credits_, hands)
+        for hand_count in bets.hand_counts:
+            credits_per_hand, remainder = divmod(credits_, hand_count)
             if (
-                options.get("hands", hands) == hands
+                options.get("hands", hand_count) == hand_count
                 and not remainder
                 and credits_per_hand in bets.credits_options
             ):
-                return Wager(credits_, {"hands": hands})
+                return Wager(credits_, {"hands": hand_count})
         hands_text = f" on {options['hands']!r} hands" if options else ""
         raise WagerError(
             f"no bet of {format_count(credits_, 'credit')}{hands_text}; "
@@ -78,10 +85,10 @@ class VideoPokerRules(TablelessRules):
         wild_count = sum(
             (JOKER_RANK if card == JOKER else get_rank(card)) in ranking_rules.wild_ranks for card in cards
         )
-        row = find_pay_row(
+        row_index = find_pay_row(
             self.definition.pay_rows, self._ranking.compute_strength(cards), wild_count, ranking_rules
         )
-        return None if row is None else self.definition.pay_rows[row]
+        return None if row_index is None else self.definition.pay_rows[row_index]
 
     def build_advice(self, dealt_cards: list[int], credits_: int) -> dict[str, int]:
         """Return which dealt cards the best strategy holds, as bits of indices; empty if no strategy is stored."""
@@ -97,9 +104,9 @@ class VideoPokerRules(TablelessRules):
 
     def _describe_hand(self, cards: list[int]) -> dict[str, str]:
         """Return the text of a five-card hand for the player, by language."""
-        pay = self.find_pay_row(cards)
-        if pay is not None:
-            return pay.title
+        pay_row = self.find_pay_row(cards)
+        if pay_row is not None:
+            return pay_row.title
         english, french = CATEGORY_NAMES[
             find_category_of_strength(self._ranking.compute_strength(cards), self._ranking.rules)
         ]
@@ -107,8 +114,8 @@ class VideoPokerRules(TablelessRules):
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a game: deal five cards, ask which to hold, then complete each hand from a deck of its own."""
-        hands = self.build_wager(wager.credits, **wager.options).options["hands"]
-        credits_per_hand = wager.credits // hands
+        hand_count = self.build_wager(wager.credits, **wager.options).options["hands"]
+        credits_per_hand = wager.credits // hand_count
         shoe = Shoe.from_decks(joker=self.definition.deck.has_joker)
         dealt_cards = [shoe.deal(draw, f"deal {n + 1}") for n in range(POLICY_HAND_CARD_COUNT)]
         for card in dealt_cards:
@@ -130,34 +137,42 @@ class VideoPokerRules(TablelessRules):
         held_mask = decision.get_chosen_option((yield decision))
         discarded_indexes = [index for index in range(POLICY_HAND_CARD_COUNT) if not held_mask >> index & 1]
         yield from (Cue("discard", {"hand": "player", "index": index}) for index in discarded_indexes)
-        level = self.definition.find_level(credits_per_hand, hands)
+        level = self.definition.find_level(credits_per_hand, hand_count)
         final_hands: list[list[int]] = []
         pays_and_rows_won: list[tuple[int, str]] = []
         levels_won: list[str] = []
-        pays = dict(
+        pay_by_row_id = dict(
             zip(
-                (pay.id for pay in self.definition.pay_rows),
+                (pay_row.id for pay_row in self.definition.pay_rows),
                 self.definition.list_pays(credits_per_hand),
                 strict=True,
             )
         )
-        for hand in range(1, hands + 1):
+        for hand_number in range(1, hand_count + 1):
             cards, deck = list(dealt_cards), Shoe(list(shoe.counts))
             for index in discarded_indexes:
-                cards[index] = deck.deal(draw, f"hand {hand} card {index + 1}")
-                data = {"hand": _format_hand_id(hand), "index": index, "card": format_card(cards[index])}
-                yield Cue("draw", data)
+                cards[index] = deck.deal(draw, f"hand {hand_number} card {index + 1}")
+                cue_data = {
+                    "hand": _format_hand_id(hand_number),
+                    "index": index,
+                    "card": format_card(cards[index]),
+                }
+                yield Cue("draw", cue_data)
             final_hands.append(cards)
-            pay = self.find_pay_row(cards)
-            if pay is None:
-                yield Settlement("lost", 0, {"hand": hand}, staked_credits=credits_per_hand)
+            pay_row = self.find_pay_row(cards)
+            if pay_row is None:
+                yield Settlement("lost", 0, {"hand": hand_number}, staked_credits=credits_per_hand)
                 continue
-            pays_and_rows_won.append((pays[pay.id], pay.id))
-            if level is not None and pay.id == level.pay_row_id:
+            pays_and_rows_won.append((pay_by_row_id[pay_row.id], pay_row.id))
+            if level is not None and pay_row.id == level.pay_row_id:
                 levels_won.append(level.id)
-            credits_ = 0 if levels_won else pays[pay.id]
+            credits_ = 0 if levels_won else pay_by_row_id[pay_row.id]
             yield Settlement(
-                pay.id, credits_, {"hand": hand}, staked_credits=credits_per_hand, is_pay_table_prize=True
+                pay_row.id,
+                credits_,
+                {"hand": hand_number},
+                staked_credits=credits_per_hand,
+                is_pay_table_prize=True,
             )
         best_row_won = max(pays_and_rows_won)[1] if pays_and_rows_won else None
         display = {**self._build_felt(final_hands), "held": held_mask, "won": best_row_won}
@@ -165,8 +180,8 @@ class VideoPokerRules(TablelessRules):
 
     def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return the progressive level if the wager plays for it: one hand at the maximum credits."""
-        hands = wager.options["hands"]
-        level = self.definition.find_level(wager.credits // hands, hands)
+        hand_count = wager.options["hands"]
+        level = self.definition.find_level(wager.credits // hand_count, hand_count)
         if level is None:
             return ()
         rate = figures.analyse_bet(self.definition, wager.credits, 1).progressives[0].rate
@@ -189,19 +204,19 @@ class VideoPokerRules(TablelessRules):
         """Return the hands for the screen, each with what it wins."""
         shown_hands = []
         for n, cards in enumerate(hands, 1):
-            pay = self.find_pay_row(cards)
+            pay_row = self.find_pay_row(cards)
             hand: dict[str, object] = {
                 "id": _format_hand_id(n),
                 "cards": list(map(format_card, cards)),
                 "says": self._describe_hand(cards),
             }
-            shown_hands.append(hand if pay is None else {**hand, "won": pay.id})
+            shown_hands.append(hand if pay_row is None else {**hand, "won": pay_row.id})
         return {"kind": "table", "felt": "cards", "hands": shown_hands}
 
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs: the pay table per credit and the bets (:file:`paytables/FELTS.md`)."""
         bets = self.definition.bets
-        by_credits = {credits_: self.definition.list_pays(credits_) for credits_ in bets.credits_options}
+        pays_by_credits = {credits_: self.definition.list_pays(credits_) for credits_ in bets.credits_options}
         return {
             "kind": "table",
             "felt": "cards",
@@ -212,12 +227,12 @@ class VideoPokerRules(TablelessRules):
             ],
             "pays": [
                 {
-                    "name": pay.id,
-                    "names": pay.title,
-                    "credits": pay.pay_per_credit,
-                    "by_credits": {str(credits_): pays[n] for credits_, pays in by_credits.items()},
+                    "name": pay_row.id,
+                    "names": pay_row.title,
+                    "credits": pay_row.pay_per_credit,
+                    "by_credits": {str(credits_): pays[n] for credits_, pays in pays_by_credits.items()},
                 }
-                for n, pay in enumerate(self.definition.pay_rows)
+                for n, pay_row in enumerate(self.definition.pay_rows)
             ],
             "bets": bets.model_dump(mode="json", by_alias=True),
         }
@@ -260,8 +275,8 @@ class VideoPokerRules(TablelessRules):
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of one wager: its credits on its number of hands."""
-        hands = self.build_wager(wager.credits, **wager.options).options["hands"]
-        return figures.analyse_bet(self.definition, wager.credits // hands, hands)
+        hand_count = self.build_wager(wager.credits, **wager.options).options["hands"]
+        return figures.analyse_bet(self.definition, wager.credits // hand_count, hand_count)
 
 
 def _format_hand_id(hand: int) -> str:

@@ -31,7 +31,7 @@ def write_used_state(folder: Path) -> StateFolder:
     rig = MachineRig(folder, devices=("printer",)).boot().insert(2000)
     rig.cash_out_ticket()
     rig.close()
-    Roster.load(state.staff).enrol_person(
+    Roster.load(state.roster_file).enrol_person(
         Person("1", "Anne", Role.MANAGER), "90170", changed_by="", changed_at=rig.clock.now()
     )
     (folder / "sas-main.told").write_text("9 abc", encoding="ascii")
@@ -50,7 +50,7 @@ def test_no_new_journal_is_started_beside_remains_of_an_earlier_one(tmp_path, re
     keep = set(tmp_path.glob(remains_pattern))
     assert keep
     shutil.rmtree(tmp_path / "second")
-    for path in set(tmp_path.iterdir()) - keep - {state.run}:
+    for path in set(tmp_path.iterdir()) - keep - {state.run_folder}:
         path.unlink()
     before = {path.name: path.read_bytes() for path in keep}
     with pytest.raises(JournalDamaged):
@@ -65,11 +65,11 @@ def test_no_new_journal_is_started_beside_remains_of_an_earlier_one(tmp_path, re
 def test_a_first_start_needs_an_empty_folder_or_one_with_a_roster_alone(tmp_path):
     state = StateFolder(tmp_path)
     state.create_private_folders()
-    assert state.list_journal_files() == []
-    Roster.load(state.staff).enrol_person(
+    assert state.list_files_that_imply_journal() == []
+    Roster.load(state.roster_file).enrol_person(
         Person("1", "Anne", Role.MANAGER), "90170", changed_by="", changed_at=StoppedClock().now()
     )
-    assert state.list_journal_files() == []
+    assert state.list_files_that_imply_journal() == []
     Journal.open(tmp_path, now=StoppedClock().now).close()
     Journal.open(tmp_path, now=StoppedClock().now).close()
 

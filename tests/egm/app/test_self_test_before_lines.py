@@ -20,7 +20,7 @@ from rng import KernelSource
 def test_device_and_host_lines_open_only_after_the_self_test(tmp_path):
     state = StateFolder(tmp_path)
     state.create_private_folders()
-    host = state.run / "sas" / "main"
+    host = state.run_folder / "sas" / "main"
     seen: list[tuple[str, bool]] = []
 
     class Kernel(KernelSource):

@@ -75,7 +75,7 @@ def test_a_machine_does_not_start_with_a_secret_that_others_may_read(tmp_path, n
     folder = StateFolder(tmp_path / "state")
     folder.create_private_folders()
     Journal.open(folder.root, now=lambda: NOW).close()
-    for staff in (folder.staff, folder.root / SECOND_FOLDER / folder.staff.name):
+    for staff in (folder.roster_file, folder.root / SECOND_FOLDER / folder.roster_file.name):
         staff.write_text("{}")
         staff.chmod(0o600)
     (folder.root / name).chmod(0o644)

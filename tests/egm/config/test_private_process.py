@@ -137,16 +137,16 @@ def test_an_open_folder_of_another_user_is_refused(tmp_path):
 def test_a_run_folder_shared_with_the_screens_is_open_to_their_group_alone(tmp_path):
     state = StateFolder(tmp_path / "state")
     state.create_private_folders()
-    state.run.chmod(0o2777)
+    state.run_folder.chmod(0o2777)
     state.create_private_folders()
-    assert _mode(state.run) == 0o2710
+    assert _mode(state.run_folder) == 0o2710
 
 
 def test_the_write_probe_of_a_folder_follows_no_link(tmp_path):
     state, elsewhere = StateFolder(tmp_path / "state"), tmp_path / "elsewhere"
     state.create_private_folders()
     elsewhere.write_text("whole")
-    (state.run / ".probe").symlink_to(elsewhere)
+    (state.run_folder / ".probe").symlink_to(elsewhere)
     state.create_private_folders()
     assert elsewhere.read_text() == "whole"
-    assert not (state.run / ".probe").is_symlink()
+    assert not (state.run_folder / ".probe").is_symlink()

@@ -38,7 +38,7 @@ def test_no_lock_of_a_state_folder_follows_a_link(tmp_path, victim):
     """Regression: with `run/cabinet.lock` as a link, its target was overwritten with the process id."""
     folder = StateFolder(tmp_path / "state")
     folder.create_private_folders()
-    lock = folder.run / "cabinet.lock"
+    lock = folder.run_folder / "cabinet.lock"
     lock.symlink_to(victim)
     with pytest.raises(JournalUnwritable, match=r"cabinet\.lock"):
         _lock_state_folder(folder)

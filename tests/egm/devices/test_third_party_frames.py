@@ -105,7 +105,7 @@ class Replayed(DeviceRig):
 
 def replay_frame(frame):
     rig = Replayed("ebds")
-    driver = EbdsDriver("bill", rig.serial_line(), rig.sink, TransientEscrowLedger())
+    driver = EbdsDriver("bill", rig.create_serial_line(), rig.receive_event, TransientEscrowLedger())
     driver.enable(frozenset({500, 2000}), accepts_tickets=True)
     rig.react = lambda event: isinstance(event, PaperInEscrow) and driver.stack(event.escrow_number)
     rig.start(driver)

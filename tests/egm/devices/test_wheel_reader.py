@@ -58,7 +58,7 @@ def run_wheel(check):
 
     async def session():
         rig = DeviceRig("wheel")
-        driver = WheelDriver("wheel", rig.serial_line(), rig.sink)
+        driver = WheelDriver("wheel", rig.create_serial_line(), rig.receive_event)
         rig.start(driver)
         await rig.advance_until(lambda: rig.list_events(LineRestored))
         await check(rig)

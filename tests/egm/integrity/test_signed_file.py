@@ -44,7 +44,7 @@ class Cabinet:
         self.folder.create_private_folders()
         self.file.write_text(TEXT)
         self._monkeypatch = monkeypatch
-        roster = Roster.load(self.folder.staff)
+        roster = Roster.load(self.folder.roster_file)
         for number, role in (("1", Role.MANAGER), ("2", Role.SUPERVISOR), ("3", Role.ATTENDANT)):
             roster = roster.enrol_person(
                 Person(number, role.value, role), build_pin(number), changed_by="", changed_at=CLOCK.now()

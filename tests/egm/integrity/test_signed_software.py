@@ -29,8 +29,8 @@ from egm.verify.digest import compute_digests
 from egm.verify.manifest import (
     SoftwareManifest,
     create_signing_key,
-    encode_for_signature,
     encode_signed_manifest,
+    encode_unsigned_manifest,
     format_public_key,
     read_signing_key,
 )
@@ -69,7 +69,9 @@ class Maker:
             version=version, made_utc="2026-01-01T00:00:00+00:00", reason=reason, includes_libraries=False, includes_bytecode=False,
             files=compute_digests(list_software_files(replace(find_software_scope(self.file), includes_libraries=False, includes_bytecode=False))),
         )  # fmt: skip
-        self.manifest.write_bytes(encode_signed_manifest(encode_for_signature(manifest), self.key, "maker"))
+        self.manifest.write_bytes(
+            encode_signed_manifest(encode_unsigned_manifest(manifest), self.key, "maker")
+        )
 
     def tamper(self) -> bytes:
         data = self.game.read_bytes()

@@ -89,7 +89,7 @@ def test_the_person_is_recorded_with_the_event(journal):
     assert ENTRIES.list_authors(translate(journal, "door.opened", door="main")) == ()
     assert ENTRIES.list_authors(translate(journal, "key.turned", key="attendant", on=True)) == ("attendant",)
     assert ENTRIES.list_authors(translate(journal, "menu.asked", by="operator")) == ("operator",)
-    assert ENTRIES.find_subject(translate(journal, "power.up")) == "power.up"
+    assert ENTRIES.format_kind_and_subject(translate(journal, "power.up")) == "power.up"
 
 
 @pytest.mark.requirement("E-12")

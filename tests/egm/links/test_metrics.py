@@ -86,7 +86,7 @@ def test_an_occurrence_is_exported_at_zero_before_it_happens():
         for sample in family.samples
     }
     assert never["egm_memory_repaired_total",] == 0
-    for subject, _ in FEATURES.entry_declarations.iter_significant():
+    for subject, _ in FEATURES.entry_declarations.iter_significant_kinds():
         kind, _, about = subject.partition(":")
         if "*" in about or kind not in {"door.opened", "fault.raised", "event"}:
             continue

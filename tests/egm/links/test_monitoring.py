@@ -138,7 +138,7 @@ def test_meters_are_read_again_only_after_a_change(tmp_path, monkeypatch):
 
 async def wait_for_port(folder):
     """Wait until the metrics are served; return their port."""
-    port_file = StateFolder(folder).run / "metrics.port"
+    port_file = StateFolder(folder).run_folder / "metrics.port"
     await until(lambda: port_file.exists() and port_file.read_text())
     return int(port_file.read_text())
 

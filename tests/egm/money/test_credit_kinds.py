@@ -11,7 +11,7 @@ from rigs.transfers import transfer_in, write_promotional_profile
 from egm.app.view import build_snapshot
 from egm.devices.interface import MoneyDevices, PrintState
 from egm.errors import InvariantError
-from egm.kernel.credits import CreditKind, build_credit_transfers, divide_stakes_by_account
+from egm.kernel.credits import CreditKind, build_credit_transfers, divide_stakes_among_amounts
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.money.restricted_credit import find_restricted_terms
@@ -308,7 +308,7 @@ def test_a_returned_stake_goes_to_its_credit_kinds():
         7, "house:wager", {account(RESTRICTED): 3, account(NONRESTRICTED): 0, account(CASHABLE): 9}.get
     )
     staked = [(t.source, t.amount_cents) for t in wager]
-    assert divide_stakes_by_account(staked, (0, 0, 7), Position()) == (
+    assert divide_stakes_among_amounts(staked, (0, 0, 7), Position()) == (
         (),
         (),
         ((account(RESTRICTED), 3), (account(CASHABLE), 4)),
@@ -317,7 +317,7 @@ def test_a_returned_stake_goes_to_its_credit_kinds():
 
 def test_of_a_partly_lost_stake_promotional_credit_is_lost_first():
     staked = [(account(CASHABLE), 5), (account(RESTRICTED), 4)]
-    lost, stays, back = divide_stakes_by_account(staked, (2, 3, 4), Position())
+    lost, stays, back = divide_stakes_among_amounts(staked, (2, 3, 4), Position())
     assert lost == ((account(RESTRICTED), 2),)
     assert stays == ((account(RESTRICTED), 2), (account(CASHABLE), 1))
     assert back == ((account(CASHABLE), 4),)
@@ -326,7 +326,7 @@ def test_of_a_partly_lost_stake_promotional_credit_is_lost_first():
 @pytest.mark.parametrize("amounts", [(4, 3, 3), (4, 3, 1), (10, -1, 0)])
 def test_the_parts_of_a_stake_add_up_to_it(amounts):
     with pytest.raises(InvariantError, match="the stakes"):
-        divide_stakes_by_account([(account(CASHABLE), 9)], amounts, Position())
+        divide_stakes_among_amounts([(account(CASHABLE), 9)], amounts, Position())
 
 
 @pytest.mark.requirement("A-28", "F-14")

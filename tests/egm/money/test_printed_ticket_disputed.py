@@ -38,7 +38,9 @@ class Cabinet:
     def boot(self) -> None:
         self.room = MachineRig(self.folder, devices=("printer",)).boot()
         rig = self.printer
-        fitting = DriverArguments("printer", rig.serial_line(), rig.sink, self.room.device_ledgers, ())
+        fitting = DriverArguments(
+            "printer", rig.create_serial_line(), rig.receive_event, self.room.device_ledgers, ()
+        )
         self.driver = DRIVER_FACTORY_BY_PROTOCOL[rig.protocol](fitting)
         self.room.machine.component(MoneyDevices).printer = self.driver
         rig.start(self.driver)

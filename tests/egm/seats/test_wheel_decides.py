@@ -246,7 +246,7 @@ def test_a_spin_during_which_the_readers_line_was_lost_is_not_decided_by_it(room
 
     async def session():
         rig = DeviceRig("wheel", react=process_event)
-        rig.start(WheelDriver("wheel", rig.serial_line(), rig.sink))
+        rig.start(WheelDriver("wheel", rig.create_serial_line(), rig.receive_event))
         await rig.advance_until(lambda: room.records("wheel.no_more_bets"))
         rig.cable.unplug()
         await rig.advance_until(lambda: room.records("wheel.unheard"))
@@ -489,7 +489,7 @@ def test_the_wheel_itself_decides_through_its_reader(room):
 
     async def session():
         rig = DeviceRig("wheel", react=process_event)
-        rig.start(WheelDriver("wheel", rig.serial_line(), rig.sink))
+        rig.start(WheelDriver("wheel", rig.create_serial_line(), rig.receive_event))
         bet(room)
         rig.perform_action("land", number=17)
         await rig.advance_until(lambda: room.records("game.choice"))

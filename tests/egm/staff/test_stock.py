@@ -160,7 +160,7 @@ async def _start_and_stop(state, file):
     """Start the machine's process once, until it is ready, and stop it."""
     machine = asyncio.create_task(MachineProcess(state, file, StoppedClock()).run())
     async with asyncio.timeout(60):
-        while not machine.done() and not (state.run / "screen.sock").exists():  # noqa: ASYNC110 (a file)
+        while not machine.done() and not (state.run_folder / "screen.sock").exists():  # noqa: ASYNC110 (a file)
             await asyncio.sleep(0.02)
     machine.cancel()
     await asyncio.gather(machine, return_exceptions=True)

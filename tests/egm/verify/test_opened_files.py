@@ -13,8 +13,8 @@ from egm.verify.examine import verify_software_files
 from egm.verify.manifest import (
     SoftwareManifest,
     create_signing_key,
-    encode_for_signature,
     encode_signed_manifest,
+    encode_unsigned_manifest,
     format_public_key,
     read_signing_key,
 )
@@ -129,7 +129,7 @@ class Maker:
         manifest = SoftwareManifest(
             version="1", made_utc="2026-01-01T00:00:00+00:00", reason="", includes_libraries=False, includes_bytecode=False, files=digests
         )  # fmt: skip
-        self.file.write_bytes(encode_signed_manifest(encode_for_signature(manifest), key, "maker"))
+        self.file.write_bytes(encode_signed_manifest(encode_unsigned_manifest(manifest), key, "maker"))
 
     def trouble(self, *opened):
         return verify_software_files(self.file, self.public, self.own_files, opened).differences

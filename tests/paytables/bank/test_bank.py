@@ -335,7 +335,7 @@ def test_a_hundred_thousand_rounds_are_settled_as_the_texts_say(seeded_draw):
 def test_a_shoe_lasts_until_its_stop_card_and_is_burned_when_new(seeded_draw):
     lefts, burned = [], 0
     for game, _, played, cues in rounds_of("quebec-baccarat", seeded_draw, 200, None, some_bets):
-        fresh = game.rules.table is None
+        fresh = game.rules.table_state is None
         assert fresh == bool([c for c in cues if c.kind == "shuffle"])
         burned += fresh
         if played.outcome.table_state is not None:

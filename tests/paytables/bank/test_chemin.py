@@ -270,7 +270,7 @@ def test_a_winning_bank_doubles_less_the_levy_or_passes_and_a_losing_bank_moves_
         coup = next_game.rules.arrange_bank_and_hands(
             [Bet("bank", offered, 0), Bet("stake", 100, 1), Bet("stake", 5, 2), Bet("bank", 50, 3)]
         )
-        assert (coup.banker, coup.covered_credits) == (banker, banco)
+        assert (coup.bank_seat, coup.covered_credits) == (banker, banco)
     _, outcome = play(game, all_seats(game, seats), Dealt(seeded_draw(1), **BANK_LOSES))
     assert outcome.table_state["bank"] == {"seat": 1}
     _, outcome = play(game, all_seats(game, seats), Dealt(seeded_draw(1), **TIE))

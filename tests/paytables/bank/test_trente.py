@@ -256,7 +256,7 @@ class Stacked:
     """Draws that deal the cards of a refait first, as far as the shoe still contains them."""
 
     def __init__(self, game):
-        shoe = game.rules.table["shoe"] if game.rules.table else Shoe.from_decks(6).to_json()
+        shoe = game.rules.table_state["shoe"] if game.rules.table_state else Shoe.from_decks(6).to_json()
         self.left = Shoe.from_json(shoe)
         self.cards = list(parse_cards("Ks Kh Kd Ac Qs Qh Qd Ah"))
 

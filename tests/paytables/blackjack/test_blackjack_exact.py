@@ -155,7 +155,7 @@ def test_a_tiny_shoe_has_the_return_that_farmer_published():
     hand = 2 * PACKED_CARD_BY_VALUE[1]
     values = play.evaluate_hands(round_.hand_values, round_.tree, HandSituation(7), policies.choose_best)
     options = play.evaluate_options(
-        round_.hand_values[hand], round_.tree, hand, values, HandSituation(7), suited=False
+        round_.hand_values[hand], round_.tree, hand, values, HandSituation(7), is_suited=False
     )
     ways = round_.tree[hand].ordinary_ways * play.unit
     split = play.evaluate_split(round_, round_.splits[0], 4, policies.choose_best)[0]
@@ -205,7 +205,7 @@ def test_two_cards_against_an_ace_have_the_returns_of_the_wizard_of_odds(case):
         node = round_.tree[hand]
         ways = play.count_completed_ways(node) * play.unit
         options = play.evaluate_options(
-            round_.hand_values[hand], round_.tree, hand, values, HandSituation(1), suited=False
+            round_.hand_values[hand], round_.tree, hand, values, HandSituation(1), is_suited=False
         )
         found = [options[answer][0] / ways for answer in (STANDS, HITS, DOUBLES)]
         assert " ".join(f"{mean:.6f}" for mean in found) == published, hand

@@ -159,7 +159,7 @@ def test_the_stored_best_strategy_has_the_mean_of_the_best_play():
     )
 
     def choose(kind, hand, suited, _options):
-        return OPTION_NAMES.index(data.find_option(kind, list_card_values(hand), suited=suited))
+        return OPTION_NAMES.index(data.find_option(kind, list_card_values(hand), is_suited=suited))
 
     def take(situation, sums):
         into = (

@@ -354,7 +354,7 @@ def test_an_invalid_strategy_in_a_definition_is_refused():
         analyse_named_strategy("alone", rules)
     with pytest.raises(AnalysisError, match="strategy wide: more than 500 states"):
         analyse_named_strategy("wide", rules)
-    with pytest.raises(AnalysisError, match="no way to play 'molly'; there are: nowhere, alone, wide"):
+    with pytest.raises(AnalysisError, match="no strategy 'molly'; there are: nowhere, alone, wide"):
         analyse_named_strategy("molly", rules)
     with pytest.raises(AnalysisError, match="can only be named for craps"):
         analyse_named_strategy("molly", load_game("river-wheel").rules)

@@ -37,7 +37,7 @@ class Books:
         index = seats.index(button)
         self.order = seats[index + 1 :] + seats[: index + 1]
         self.left, self.bet = dict(stacks), dict.fromkeys(seats, 0)
-        self.folded, self.last_bettor = set(), None
+        self.folded, self.last_bettor_seat = set(), None
         self.short_raises = self.odd_credits = 0
         ante = rules["ante"]
         for seat in seats:
@@ -49,7 +49,7 @@ class Books:
         small, big = (self.order[1], self.order[0]) if two else self.order[:2]
         self.stake(small, rules["small"])
         self.stake(big, rules["big"])
-        self.price, self.last_bettor = rules["big"], big
+        self.price, self.last_bettor_seat = rules["big"], big
         self.after = big
 
     def bring_in(self, cards):
@@ -58,7 +58,7 @@ class Books:
             self.order, key=lambda seat: (ORDER.index(cards[seat][0][0]), "cdhs".index(cards[seat][0][1]))
         )
         self.stake(lowest, self.rules["bring_in"])
-        self.price, self.last_bettor, self.after = self.rules["bring_in"], lowest, lowest
+        self.price, self.last_bettor_seat, self.after = self.rules["bring_in"], lowest, lowest
 
     def highest_acts_first(self, cards):
         """Let the highest cards face up act first; of equal ones, the first left of the button."""
@@ -143,7 +143,7 @@ class Books:
         self.stake(seat, credits_)
         raise_credits = self.here[seat] - self.price
         if raise_credits > 0:
-            self.price, self.last_bettor = self.here[seat], seat
+            self.price, self.last_bettor_seat = self.here[seat], seat
             self.short_raises += raise_credits < least
             if raise_credits >= least:
                 self.step, self.raises = raise_credits, self.raises + 1

@@ -234,7 +234,7 @@ def test_the_stored_figures_equal_newly_computed_figures():
 def test_each_setting_of_one_hand_wins_and_loses_as_counted_from_the_text():
     """Each setting of one hand is counted from the text against all 20,475 hands of the bank."""
     game = load_game(FILE)
-    counts = game.rules.definition.bank_way
+    counts = game.rules.definition.house_way
     index_by_name = {name: n for n, name in enumerate(ALL_TILES)}
     own_tiles = (index_by_name["6-6"], index_by_name["3-6"], index_by_name["1-2"], index_by_name["5-5"])
 

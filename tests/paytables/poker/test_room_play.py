@@ -325,9 +325,9 @@ def test_odd_credits_go_to_the_first_winners_left_of_the_button():
 @pytest.mark.requirement("S-35")
 def test_the_commission_is_a_share_of_each_pot_up_to_its_maximum():
     pots = CommissionRules(10, 20).deduct_commission(build_pots({0: 50, 1: 99, 2: 99}, [0, 1, 2]))
-    assert [(pot.credits, pot.commission) for pot in pots] == [(150, 15), (98, 5)]
+    assert [(pot.credits, pot.commission_credits) for pot in pots] == [(150, 15), (98, 5)]
     pots = CommissionRules(10, 50).deduct_commission(build_pots({0: 3, 1: 3, 2: 3}, [0, 1, 2]))
-    assert [pot.commission for pot in pots] == [0]
+    assert [pot.commission_credits for pot in pots] == [0]
 
 
 # ---------------------------------------------------------------------------------- a game

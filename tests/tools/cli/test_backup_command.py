@@ -43,7 +43,7 @@ class Cabinet:
         self.file.write_text(TEXT.format(serial=serial))
         for name in ("authority.pem", "machine.crt", "machine.key"):
             (folder / "etc" / "link" / name).write_text(f"{name} of {serial}")
-        roster = Roster.load(self.folder.staff)
+        roster = Roster.load(self.folder.roster_file)
         for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN), ("3", Role.ATTENDANT)):
             roster = roster.enrol_person(
                 Person(number, role.value, role), build_pin(number), changed_by="", changed_at=NOW
@@ -129,20 +129,20 @@ def test_a_backup_contains_the_second_copy_of_the_staff_if_the_first_is_lost_or_
         cabinet.folder.staff.write_bytes(damage)
     cabinet.create(backup_file)
     board = Cabinet(tmp_path / "second", monkeypatch)
-    board.folder.staff.unlink()
+    board.folder.roster_file.unlink()
     assert "staff: restored" in board.restore(backup_file)
-    assert Roster.load(board.folder.staff).authenticate("2", build_pin("2")) is not None
+    assert Roster.load(board.folder.roster_file).authenticate("2", build_pin("2")) is not None
 
 
 def test_a_backup_is_restored_into_a_new_folder_by_the_persons_it_contains(cabinet, tmp_path, monkeypatch):
     backup_file = tmp_path / "b.json"
     cabinet.create(backup_file)
     board = Cabinet(tmp_path / "second", monkeypatch)
-    board.folder.staff.unlink()
+    board.folder.roster_file.unlink()
     board.restore(backup_file)
     assert board.start() == set()
     assert board.signed() == [(["1", "2"], "the disk was lost")]
-    assert Roster.load(board.folder.staff).authenticate("2", build_pin("2")) is not None
+    assert Roster.load(board.folder.roster_file).authenticate("2", build_pin("2")) is not None
 
 
 @pytest.mark.requirement("A-23")

@@ -53,12 +53,12 @@ def genesis(folder: Path) -> dict:
 def staffed(tmp_path) -> Path:
     """A machine with 20 dollars of credit whose journal has recorded its staff."""
     rig = MachineRig(tmp_path).boot().insert(2000)
-    roster = Roster.load(StateFolder(tmp_path).staff)
+    roster = Roster.load(StateFolder(tmp_path).roster_file)
     for number, pin in (("1", "90170"), ("2", "90270")):
         roster = roster.enrol_person(
             Person(number, f"P{number}", Role.MANAGER), pin, changed_by="", changed_at=rig.clock.now()
         )
-    rig.machine.install(Roster(StateFolder(tmp_path).staff))
+    rig.machine.install(Roster(StateFolder(tmp_path).roster_file))
     reload_staff_roster(rig.machine)
     rig.close()
     return tmp_path
@@ -94,7 +94,7 @@ def test_two_persons_with_their_pins_settle_each_claim_by_name(staffed):
 @pytest.mark.requirement("A-05", "A-21")
 @pytest.mark.parametrize("harm", ["deleted", "altered"])
 def test_a_missing_or_altered_roster_requires_the_option_without_roster(staffed, harm):
-    path = StateFolder(staffed).staff
+    path = StateFolder(staffed).roster_file
     for copy in (path, staffed / "second" / path.name):
         if harm == "deleted":
             copy.unlink(missing_ok=True)
@@ -112,7 +112,7 @@ def test_a_missing_or_altered_roster_requires_the_option_without_roster(staffed,
 def test_a_memory_that_cannot_be_read_at_all_can_still_be_cleared(staffed):
     for path in (*staffed.glob("journal.*"), *staffed.glob("second/*.log"), *staffed.glob("machine.key")):
         path.write_bytes(b"nothing of it is left")
-    StateFolder(staffed).staff.unlink()
+    StateFolder(staffed).roster_file.unlink()
     (staffed / "second" / "people.json").unlink(missing_ok=True)
     assert run_inspect(staffed)["claims"] == []
     assert run_clear(staffed).exit_code == 1

@@ -76,7 +76,7 @@ def test_each_of_several_positions_has_a_screen_address_that_names_it(tmp_path):
     cabinet_file.write_text(text + '\n[devices.bill-2]\nprotocol = "id003"\nposition = 2\n')
     shown = _ScreenOptions(mode="web", flags=("--silent",))
     folder = StateFolder(tmp_path / "state")
-    folder.run.mkdir(parents=True)
+    folder.run_folder.mkdir(parents=True)
     screens = [
         c
         for c in _build_child_processes(folder, cabinet_file, load_cabinet(cabinet_file), shown)

@@ -36,7 +36,7 @@ def people(tmp_path):
 
 
 def roster(tmp_path):
-    return Roster.load(StateFolder(tmp_path).staff)
+    return Roster.load(StateFolder(tmp_path).roster_file)
 
 
 def test_staff_are_enrolled_listed_and_disabled_and_pins_are_changed(people, tmp_path):
@@ -100,7 +100,7 @@ def test_a_demonstration_has_one_person_per_role_with_generated_pins(tmp_path):
     badges = load_demonstration_badges(load_cabinet(), folder, NOW)
     assert {badge.role for badge in badges} == set(Role)
     assert len({badge.pin for badge in badges}) > 1
-    known = Roster.load(folder.staff)
+    known = Roster.load(folder.roster_file)
     assert all(known.authenticate(badge.number, badge.pin) for badge in badges)
     assert stat.S_IMODE((tmp_path / DEMONSTRATION_FILE_NAME).stat().st_mode) == 0o600
     assert load_demonstration_badges(load_cabinet(), folder, NOW) == badges
@@ -137,7 +137,7 @@ def test_a_cabinet_with_a_real_device_refuses_a_demonstrations_staff(tmp_path, r
     if remains == "roster":
         (folder.root / DEMONSTRATION_FILE_NAME).unlink()
     if remains == "badges":
-        folder.staff.unlink()
+        folder.roster_file.unlink()
     file = real_cabinet(tmp_path)
     where = ("--state", str(folder.root), "--cabinet", str(file))
     result = subprocess.run(
@@ -153,7 +153,7 @@ def test_no_demonstration_staff_are_created_in_a_real_machines_folder(tmp_path):
     folder.create_private_folders()
     Journal.open(folder.root, now=lambda: NOW).close()
     assert load_demonstration_badges(load_cabinet(), folder, NOW) == ()
-    assert not folder.staff.exists()
+    assert not folder.roster_file.exists()
 
 
 @pytest.mark.requirement("A-20", "A-05")

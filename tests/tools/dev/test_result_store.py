@@ -107,7 +107,7 @@ def test_a_proof_does_not_continue_from_results_of_another_definition(tmp_path):
     path = tmp_path / "holdem.toml"
     path.write_text(HOLDEM.read_text().replace('pays = "3:2"', 'pays = "2:1"'))
     part = tmp_path / "holdem.toml.part"
-    data = definition.parse(paytables.source.read(HOLDEM, definition.LIBRARY_FOLDER))
+    data = definition.parse(paytables.source.read_source_file(HOLDEM, definition.LIBRARY_FOLDER))
     del data["proved"]
     ResultStore(
         part, {"definition": definition.compute_digest(data), "version of the program": compute_code_digest()}

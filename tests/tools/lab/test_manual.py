@@ -132,7 +132,7 @@ def test_the_operator_manual_states_who_may_clear_memory_and_change_denomination
 def test_the_service_manual_lists_every_significant_event_and_every_line(language, tmp_path):
     texts, page = Texts(language), print_manual("service", language)
     page_rows = find_chapter_rows(page, texts, "events")
-    for subject, event in FEATURES.entry_declarations.iter_significant():
+    for subject, event in FEATURES.entry_declarations.iter_significant_kinds():
         words, *_, sas, pattern = page_rows[subject]
         assert sas == ("-" if event.sas_exception_code is None else f"{event.sas_exception_code:02X}")
         assert words
@@ -176,7 +176,7 @@ def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
         for key in (f"tilt.text.{code}", f"manual.remedy.{code}"):
             assert remove_separators(texts.translate(key)) in joined, key
         assert code in joined
-    assert all(subject in joined for subject, _ in FEATURES.entry_declarations.iter_significant())
+    assert all(subject in joined for subject, _ in FEATURES.entry_declarations.iter_significant_kinds())
     document.close()
 
 

@@ -225,7 +225,7 @@ class AuditRule:
                 f"ref: no reservation {format_value(context.entry.transaction.ref)} is open"
             )
         kind = context.facts.original_reservation_kinds.get(reservation.id, reservation.kind)
-        permitted_kinds = self.entry_declaration.settled_kinds
+        permitted_kinds = self.entry_declaration.closed_reservation_kinds
         if kind not in permitted_kinds:
             raise PatternMismatch(
                 f"ref: the entry ends a reservation of {kind}; expected {' or '.join(permitted_kinds)}"

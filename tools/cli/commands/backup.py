@@ -160,10 +160,10 @@ def _restore(
 
 def _read_roster(folder: StateFolder, backup: Backup) -> Roster:
     """Return the backup's staff. Raises OperatorError if the roster was altered."""
-    temporary_file = folder.staff.with_name("people.given-back.json")
+    temporary_file = folder.roster_file.with_name("people.given-back.json")
     try:
         replace_private_file(temporary_file, backup.files.get(STAFF_FILE_NAME, b""))
-        return replace(Roster.load(temporary_file), path=folder.staff)
+        return replace(Roster.load(temporary_file), path=folder.roster_file)
     finally:
         temporary_file.unlink(missing_ok=True)
 
@@ -207,6 +207,6 @@ def _restore_staff(
             read_recorded_roster(folder.root, second_folder).check_roster(backup_roster)
         except RosterError as error:
             return f"staff: left as it is (the backup's roster: {str(error).rpartition(': ')[2]})"
-    (second_folder / folder.staff.name).unlink(missing_ok=True)
-    backup_roster.write_to(folder.staff)
+    (second_folder / folder.roster_file.name).unlink(missing_ok=True)
+    backup_roster.write_to(folder.roster_file)
     return "staff: restored"

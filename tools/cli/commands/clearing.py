@@ -478,7 +478,7 @@ def _load_roster(
     folder: Path, second_folder: Path | None, claim_inspection: ClaimInspection
 ) -> tuple[Roster, str]:
     """Return the staff roster, and the reason why it cannot be trusted ("" if it can)."""
-    path = StateFolder(folder).staff
+    path = StateFolder(folder).roster_file
     second_copy = (second_folder or folder / SECOND_FOLDER) / path.name
     try:
         roster, _ = load_recorded_roster(path, second_copy, claim_inspection.newest_recorded_roster)

@@ -90,7 +90,7 @@ def command(
         raise click.ClickException("--port needs --protocol, the protocol of the real device on it")
     folder = StateFolder(state_folder or find_default_state_folder())
     try:
-        with BenchClient(folder.run) as bench_client:
+        with BenchClient(folder.run_folder) as bench_client:
             reply = bench_client.execute_action(name or "bench", action, **_parse_values(values))
     except BenchUnreachableError as error:
         raise click.ClickException(str(error)) from error

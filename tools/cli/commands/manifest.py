@@ -19,8 +19,8 @@ from egm.verify.examine import verify_software_files
 from egm.verify.manifest import (
     SoftwareManifest,
     create_signing_key,
-    encode_for_signature,
     encode_signed_manifest,
+    encode_unsigned_manifest,
     format_public_key,
     read_signing_key,
 )
@@ -126,7 +126,7 @@ def make(
         )
     except (OperatorError, LocalError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    write_result(output_file, encode_for_signature(manifest), format_count(len(manifest.files), "file"))
+    write_result(output_file, encode_unsigned_manifest(manifest), format_count(len(manifest.files), "file"))
 
 
 @command.command("sign")
@@ -164,7 +164,7 @@ def verify(
         raise click.ClickException(str(error)) from error
     manifest_path, public_key = _find_manifest_and_key(cabinet_file, manifest, key)
     findings = verify_software_files(manifest_path, public_key, list_own_definition_files(cabinet_file))
-    if not findings.is_all_as_signed:
+    if not findings.matches_manifest:
         raise click.ClickException("\n".join(findings.differences))
     title = f"{findings.version}, signed by {findings.signer}"
     show(output_format, Table(("component", "sha256"), (findings.components or {}).items(), title=title))

@@ -180,7 +180,7 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state_fo
     try:
         second_folder = load_cabinet(cabinet).memory.second_copy
         recorded_roster = read_recorded_roster(folder, second_folder)
-        roster_path = StateFolder(folder).staff
+        roster_path = StateFolder(folder).roster_file
         second_copy = (second_folder or folder / SECOND_FOLDER) / roster_path.name
         try:
             load_recorded_roster(roster_path, second_copy, recorded_roster)

@@ -162,7 +162,7 @@ def _build_child_processes(
     cabinet_option = () if cabinet_path is None else ("--cabinet", str(cabinet_path))
     children = []
     if _list_simulated_devices(cabinet):
-        ready_file = folder.run / "bench.ready"
+        ready_file = folder.run_folder / "bench.ready"
         children.append(
             _CabinetProcess(
                 "bench", build_python_command("egm.app.bench", *state_option, *cabinet_option), ready_file

@@ -111,7 +111,7 @@ def _run_machine(folder: Path, *, playing: bool) -> Iterator[HostLine]:
         journal.append(Transaction(id="fund", kind="bill.in", transfers=(fund,), record={"amount_cents": 0}))
     with ExitStack() as cleanup:
         cleanup.enter_context(run_process(build_machine_command(folder)))
-        path = state.run / "sas" / "main"
+        path = state.run_folder / "sas" / "main"
         wait_for(path.exists, "a line")
         line = cleanup.enter_context(closing(_open_line(str(path))))
         if playing:

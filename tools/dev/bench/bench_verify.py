@@ -11,8 +11,8 @@ from egm.verify.examine import verify_software_files
 from egm.verify.manifest import (
     SoftwareManifest,
     create_signing_key,
-    encode_for_signature,
     encode_signed_manifest,
+    encode_unsigned_manifest,
     format_public_key,
     read_signing_key,
 )
@@ -42,7 +42,7 @@ def measure_figures() -> Iterator[BenchFigure]:
             includes_bytecode=False,
             files=compute_digests(path_by_name),
         )
-        manifest_path.write_bytes(encode_signed_manifest(encode_for_signature(content), key, "bench"))
+        manifest_path.write_bytes(encode_signed_manifest(encode_unsigned_manifest(content), key, "bench"))
         public_key = format_public_key(key)
         yield BenchFigure(
             f"software examined at start, {len(path_by_name)} files",

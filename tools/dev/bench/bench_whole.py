@@ -104,8 +104,8 @@ def _run_machine_with_player(folder: Path, bill: str) -> Iterator[_Player]:
             str(_MECHANICS_SPEED_FACTOR),
         )
         cleanup.enter_context(run_process(bench_command))
-        wait_for((state.run / "bench.ready").exists, "the bench")
-        device_operator = cleanup.enter_context(closing(BenchClient(state.run)))
+        wait_for((state.run_folder / "bench.ready").exists, "the bench")
+        device_operator = cleanup.enter_context(closing(BenchClient(state.run_folder)))
         cleanup.enter_context(run_process(build_machine_command(folder)))
         screen = cleanup.enter_context(closing(Screen(state)))
         screen.wait_for_message(_is_idle)

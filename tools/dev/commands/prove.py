@@ -16,7 +16,7 @@ from egm.play.stored_prizes import compute_code_digest
 from paytables import PaytableError, definition
 from paytables.figure_binding import PROVED_KEY, add_binding_digest
 from paytables.game import build_game
-from paytables.source import parse_toml, read
+from paytables.source import parse_toml, read_source_file
 from tools.cli.terminal import echo
 from tools.dev.result_store import OtherCalculationError, ResultStore
 
@@ -58,7 +58,7 @@ def command(files: tuple[Path, ...], threads: int) -> None:
     """
     for path in files:
         try:
-            data = definition.parse(read(path, definition.LIBRARY_FOLDER))
+            data = definition.parse(read_source_file(path, definition.LIBRARY_FOLDER))
             data.pop(PROVED_KEY, None)
             rules: Any = build_game(data, str(path)).rules
         except PaytableError as error:

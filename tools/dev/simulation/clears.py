@@ -105,7 +105,7 @@ class MemoryClears:
                         authentication_method="proved by PIN",
                     )
                     clear_memory(folder, clearance, now=world.now, storage=storage)
-                    roster = Roster.load(world.folder.staff)
+                    roster = Roster.load(world.folder.roster_file)
                     carry_over_roster(roster, folder, None, "", now=world.now, storage=storage)
             except Exception:
                 if not world.medium.is_without_power:

@@ -142,7 +142,7 @@ class SimulatedWorld:
             return
         for number, pin in PIN_BY_STAFF_NUMBER.items():
             person = Person(number, f"Simulation {number}", Role(ROLE_BY_STAFF_NUMBER[number]))
-            Roster.load(self.folder.staff).enrol_person(
+            Roster.load(self.folder.roster_file).enrol_person(
                 person, self._digest(pin), changed_by="", changed_at=SIMULATION_START_TIME
             )
         if self.setup.start == "signed":

@@ -196,7 +196,7 @@ class KenoOffice:
         number, first_draw, recorded_at = counters.last_ticket + 1, counters.next_draw, self._now()
         acknowledgement = Acknowledgement(
             ticket_number=number,
-            draws=tuple(range(first_draw, first_draw + ticket.draw_count)),
+            draw_numbers=tuple(range(first_draw, first_draw + ticket.draw_count)),
             recorded_at=recorded_at,
         )
         printed_ticket = issue_ticket(
@@ -280,7 +280,7 @@ class KenoOffice:
         tickets = {
             ticket_number: claims.record_draw_closing(record, draw_number)
             for ticket_number, record in self.list_tickets().items()
-            if draw_number in record.printed_ticket.draws and record.state is not KenoTicketState.VOID
+            if draw_number in record.printed_ticket.draw_numbers and record.state is not KenoTicketState.VOID
         }
         void_numbers = tuple(
             ticket_number for ticket_number, record in tickets.items() if record.state is KenoTicketState.VOID
@@ -440,7 +440,7 @@ class KenoOffice:
         tickets, unit_cents = self.list_tickets().values(), self.opening_record.unit_cents
         staked_credits = sum(
             record.printed_ticket.cost_per_draw_credits
-            * (len(record.printed_ticket.draws) - len(record.decided_draws))
+            * (len(record.printed_ticket.draw_numbers) - len(record.decided_draws))
             for record in tickets
             if record.state in {KenoTicketState.SOLD, KenoTicketState.IN_PLAY}
         )

@@ -710,14 +710,14 @@ class Controller:
         with self._store.transaction() as session:
             if software is None:
                 session.record_event(self._format_time(), "software_not_verified")
-            elif software.is_all_as_signed:
+            elif software.matches_manifest:
                 signature_details = {"version": software.version, "signer": software.signer}
                 session.record_event(self._format_time(), "software_verified", **signature_details)
             else:
                 session.record_event(
                     self._format_time(), "software_altered", trouble=list(software.differences)
                 )
-        if software is not None and not software.is_all_as_signed:
+        if software is not None and not software.matches_manifest:
             raise ControllerError(
                 f"the software differs from the signed software: {'; '.join(software.differences)}"
             )

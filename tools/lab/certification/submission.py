@@ -161,7 +161,7 @@ def sign_software_manifest(key: Ed25519PrivateKey) -> bytes:
         files=compute_digests(list_built_files()),
     )
     return manifest.encode_signed_manifest(
-        manifest.encode_for_signature(content), key, SOFTWARE_MANIFEST_NAME
+        manifest.encode_unsigned_manifest(content), key, SOFTWARE_MANIFEST_NAME
     )
 
 
