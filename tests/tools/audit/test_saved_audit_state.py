@@ -11,7 +11,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: The format of saved states, and the digest of the classes in the state of the journal below.
-FORMAT, LAYOUT = "open-egm verified point 25", "8ef51da880c3e820"
+FORMAT, LAYOUT = "open-egm verified point 25", "1ac620f38b799550"
 
 
 def list_attributes(thing):
