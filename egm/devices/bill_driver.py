@@ -240,7 +240,7 @@ class BillDriver(LineDriver[MessageT]):
             self._emit(AcceptorReadiness(device=self.name, is_accepting=is_accepting))
 
     def _handle_escrowed_paper(self, content: PaperContent | None, reported_code: bytes) -> None:
-        """Handle the acceptor's report that a paper is in escrow; ``content`` is None if its value is unknown.
+        """Handle the acceptor's report that a bill or ticket is in escrow; ``content`` None means that it is not known.
 
         The machine is informed of an enabled paper and decides about it; any other paper is returned. Nothing happens
         until the value of every note code has been queried. While a stacking is ordered, the first report of another

@@ -10,7 +10,7 @@ from paytables import AnalysisDepth, Game, analyse
 
 #: A function that returns, for each way to bet on a game, its largest win and its cost in credits.
 #:
-#: The win is None if no exact figure can be computed.
+#: None for a win without an exact figure.
 ComputeLargestPrizes = Callable[[Game], tuple[tuple[int | None, int], ...]]
 
 

@@ -480,7 +480,7 @@ def mark_machine_connection_lost(view: View) -> View:
 def show_start_up_activity(view: View, activity: StartUpActivity | None) -> View:
     """Return the view of a machine that is not connected, after its start-up activity was read.
 
-    ``activity`` is None if the machine is not starting.
+    ``activity``: None for a machine that is not starting.
     When a start has ended, the connection follows soon, so the seconds until an attendant is called are counted anew.
     """
     has_stopped_starting = activity is None and view.start_up_activity is not None

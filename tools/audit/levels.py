@@ -803,7 +803,7 @@ def _find_claim_or_amount(hit: LevelHitRecord) -> int | str:
 def _take_mystery_draw(pool_id: str, hit_chance: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
     """Remove the draw of a mystery level from the front of ``draws``; return whether the draw hits the level.
 
-    ``pool_id`` is the level's pool. If ``hit_chance`` is None or certain, no draw was recorded and none is removed.
+    ``pool_id`` is the level's pool. Without a ``hit_chance``, or with a certain one, nothing was drawn or is removed.
     Raises ValueError if the first draw is not that of this level.
     """
     if hit_chance is None:

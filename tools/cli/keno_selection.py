@@ -12,7 +12,7 @@ def parse_selection(text: str, stake_options: Sequence[int]) -> dict[str, Json]:
     """Parse a Keno selection such as ``3,11,27/42,80@3:1,5:2`` or ``?8``, which is a quick pick of eight numbers.
 
     Slashes separate groups of numbers. After ``@``, each pair has a count of spots and the stake on every combination
-    of groups with so many spots: here 1 on combinations of 3 spots, and 2 on combinations of 5 spots.
+    of groups with that number of spots: here 1 on combinations of 3 spots, and 2 on combinations of 5 spots.
     ``stake_options`` are the possible stakes; the lowest is used if the text has no ``@``.
     """
     groups_text, at_sign, stakes_text = text.partition("@")

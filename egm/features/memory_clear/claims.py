@@ -73,7 +73,7 @@ def list_claims(
 ) -> tuple[tuple[ClearanceClaim, ...], Transaction | None]:
     """Return everything that one copy of the old memory owes, as claims, and the entry with its remaining state.
 
-    The entry is None if there is no remaining state.
+    Without remaining state, None is returned for the entry.
     """
     book = ClaimBook(salvaged_journal, features.storage_keys)
     for key, add_claims in list_claim_makers(features).items():

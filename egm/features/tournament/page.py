@@ -99,7 +99,7 @@ def _list_faults(machine: PositionMachine) -> tuple[str, ...]:
 def _list_rules_errors(machine: PositionMachine, text: str | None) -> tuple[str, ...]:
     """Return the errors in the text of a rules file.
 
-    If there are none, return the reason why this machine may not be used with these rules, if any. Empty without a
+    If the text is valid, return the reason why this machine may not be used with these rules, if any. Empty without a
     text.
     """
     if text is None:

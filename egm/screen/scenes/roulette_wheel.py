@@ -133,7 +133,7 @@ def find_pocket_index(table: TableGameData, pocket: str, stated_index: object) -
     """Return the index on the wheel of the pocket in which a spin has ended.
 
     Return ``stated_index`` if the pocket at this index has the label ``pocket``. Otherwise return the index of the
-    first pocket with this label, or 0 if there is none.
+    first pocket with this label, or 0 if no pocket has it.
     """
     if (
         isinstance(stated_index, int)

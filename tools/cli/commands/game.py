@@ -425,7 +425,7 @@ def _tune_definition(
 ) -> tuple[dict[str, Any], list[KeyPath], list[str]]:
     """Return the tuned definition, the key paths that may have changed, and the bets that were tuned separately.
 
-    Unless a ``bet`` is named, each bet that has pays of its own, which change no other bet's return, is tuned by them.
+    Unless a ``bet`` is named, a bet is tuned by those of its pays that change no other bet's return.
     """
     paths = [parse_key(key_text) for key_text in pays] or list_pay_paths(definition)
     pay_paths_by_bet = find_pays_of_single_bets(definition, paths) if bet is None else {}
