@@ -60,7 +60,7 @@ class JournalLocation:
     """Whether the second medium is missing, so that its folder is neither read nor written."""
 
     @property
-    def media(self) -> tuple[Path, ...]:
+    def medium_folders(self) -> tuple[Path, ...]:
         """Return the folders in use: that of the first medium, then that of the second unless it is missing."""
         return (
             (self.state_folder,) if self.is_second_medium_missing else (self.state_folder, self.second_folder)
@@ -69,7 +69,7 @@ class JournalLocation:
     @property
     def has_journal(self) -> bool:
         """Return whether any part of a journal is in these folders."""
-        files = [folder / JOURNAL_HEAD_FILE_NAME for folder in self.media] + [
+        files = [folder / JOURNAL_HEAD_FILE_NAME for folder in self.medium_folders] + [
             self.state_folder / DATABASE_FILE_NAME
         ]
         return any(self.storage.exists(p) for p in files) or (
@@ -79,7 +79,7 @@ class JournalLocation:
     @property
     def archive_folders(self) -> tuple[Path, ...]:
         """Return the archive folder of each medium in use."""
-        return tuple(folder / ARCHIVE_FOLDER for folder in self.media)
+        return tuple(folder / ARCHIVE_FOLDER for folder in self.medium_folders)
 
     def open_log_copy(self) -> LogCopy:
         """Return the journal's log (its second copy) in the second folder; it is not scanned yet."""
@@ -110,7 +110,7 @@ class JournalCopies:
         self._location = location
         self._key = key
         self._journal_exists = journal_exists
-        for folder in location.media:
+        for folder in location.medium_folders:
             location.storage.make_folder(folder)
         self.log = None if location.is_second_medium_missing else location.open_log_copy()
         """The second copy, or None while the second medium is missing."""
@@ -368,7 +368,8 @@ class JournalCopies:
         """Return the content of the file of the journal head on each medium, by the medium's folder."""
         location = self._location
         return {
-            folder: JournalHeadFile.read(location.storage, folder, self._key) for folder in location.media
+            folder: JournalHeadFile.read(location.storage, folder, self._key)
+            for folder in location.medium_folders
         }
 
     def _check_and_renew_heads(self) -> None:
@@ -383,7 +384,7 @@ class JournalCopies:
         heads = [reading.head for reading in readings.values() if reading.head is not None]
         if not heads and (self._journal_exists or sequence):
             raise JournalDamaged(
-                " and ".join(str(folder / JOURNAL_HEAD_FILE_NAME) for folder in location.media),
+                " and ".join(str(folder / JOURNAL_HEAD_FILE_NAME) for folder in location.medium_folders),
                 "every journal head is missing or damaged, so entries may be missing at the end undetected",
             )
         intact_readings = [reading for reading in readings.values() if reading.is_intact]

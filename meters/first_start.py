@@ -16,7 +16,7 @@ def check_missing_journal_is_allowed(location: JournalLocation) -> None:
 
     Call this only if there is no journal.
     """
-    has_key = any(location.storage.exists(folder / KEY_FILE_NAME) for folder in location.media)
+    has_key = any(location.storage.exists(folder / KEY_FILE_NAME) for folder in location.medium_folders)
     if has_key and not location.storage.exists(location.state_folder / FIRST_START_MARKER_FILE_NAME):
         raise JournalDamaged(
             str(location.state_folder),
@@ -37,7 +37,7 @@ def load_or_create_key(location: JournalLocation) -> MachineKey:
 
     Raises :class:`JournalDamaged` if there is a journal but no key.
     """
-    key = MachineKey.load(location.storage, *location.media, repair=True)
+    key = MachineKey.load(location.storage, *location.medium_folders, repair=True)
     if key is not None:
         return key
     if location.has_journal:
@@ -46,4 +46,4 @@ def load_or_create_key(location: JournalLocation) -> MachineKey:
             "the machine key is missing, although there is a journal that it authenticates",
         )
     replace_file(location.storage, location.state_folder / FIRST_START_MARKER_FILE_NAME, b"")
-    return MachineKey.create(location.storage, *location.media)
+    return MachineKey.create(location.storage, *location.medium_folders)

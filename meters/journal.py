@@ -74,7 +74,7 @@ class Journal(JournalView):
         """The error after which the journal refuses to append and to check, or None."""
         self._second_medium_error = pairing.second_medium_error
         """Why the second medium cannot be used, or "" if it is in use."""
-        self._disk_reserve = DiskReserve(location.storage, location.media, policy.reserve_bytes)
+        self._disk_reserve = DiskReserve(location.storage, location.medium_folders, policy.reserve_bytes)
         """The reserve files on the media, deleted when a medium is full."""
         self._full_medium_error = ""
         """Which medium is full and why, or ""."""
@@ -188,12 +188,12 @@ class Journal(JournalView):
         try:
             return cls._open_once(opening, pairing)
         except MediumFull:
-            media = (
+            medium_folders = (
                 (opening.state_folder,)
                 if pairing.second_medium_error
                 else (opening.state_folder, opening.second_folder)
             )
-            if not DiskReserve(opening.storage, media, opening.policy.reserve_bytes).release():
+            if not DiskReserve(opening.storage, medium_folders, opening.policy.reserve_bytes).release():
                 raise
             return cls._open_once(opening, pairing)
 
@@ -210,9 +210,9 @@ class Journal(JournalView):
         locks: list[FolderLock] = []
         journal = None
         try:
-            locks.extend(FolderLock(folder) for folder in dict.fromkeys(location.media))
+            locks.extend(FolderLock(folder) for folder in dict.fromkeys(location.medium_folders))
             if opening.memory_clear_record is None:
-                stop_flag.check_stop_flag(location.storage, location.media)
+                stop_flag.check_stop_flag(location.storage, location.medium_folders)
             if pairing.label_for_blank_first_medium is not None:
                 pairing.label_for_blank_first_medium.write(location.storage, location.state_folder)
             if (
@@ -230,7 +230,7 @@ class Journal(JournalView):
             ):
                 opening.check_new_journal_allowed()
             journal._rebuild_or_begin_journal(opening.machine_id, opening.memory_clear_record)
-            write_labels(location.storage, location.media, journal._key, opening.machine_id)
+            write_labels(location.storage, location.medium_folders, journal._key, opening.machine_id)
             complete_first_start(location)
             journal.refresh_full_medium_error()
         except BaseException:
@@ -242,12 +242,12 @@ class Journal(JournalView):
         return journal
 
     @property
-    def media(self) -> tuple[Path, ...]:
+    def medium_folders(self) -> tuple[Path, ...]:
         """Return the folders in use now: that of the first medium, then that of the second unless it is missing.
 
         Small values are mirrored in these folders (:mod:`meters.mirror`).
         """
-        return self._location.media
+        return self._location.medium_folders
 
     @property
     def second_medium_error(self) -> str:
@@ -484,7 +484,7 @@ class Journal(JournalView):
             self._ledger.self_audit()
         except SelfAuditFailed as error:
             self._failure = error
-            stop_flag.write_stop_flag(self._location.storage, self._location.media, str(error))
+            stop_flag.write_stop_flag(self._location.storage, self._location.medium_folders, str(error))
             raise
         except JournalError as error:
             self._failure = error

@@ -401,10 +401,10 @@ def open_view(
     written.
     """
     storage = storage or DiskStorage()
-    media = state_folder, second_folder or state_folder / SECOND_FOLDER
+    medium_folders = state_folder, second_folder or state_folder / SECOND_FOLDER
     # Read this head before the entries: a running machine may write more of both meanwhile.
-    acknowledged_head = None if key is None else _read_acknowledged_head(storage, media, key)
-    if check_pages and (readable_key := key or _load_readable_key(storage, media)) is not None:
+    acknowledged_head = None if key is None else _read_acknowledged_head(storage, medium_folders, key)
+    if check_pages and (readable_key := key or _load_readable_key(storage, medium_folders)) is not None:
         verify_pages(storage, state_folder, readable_key)
     database = DatabaseReader.open(storage, state_folder)
     try:
@@ -412,47 +412,49 @@ def open_view(
         if key is not None:
             if public_key != key.public_key:
                 raise JournalDamaged(str(state_folder), "the machine key is not the one this journal names")
-            _check_end(database, acknowledged_head, media)
+            _check_end(database, acknowledged_head, medium_folders)
     except BaseException:
         database.close()
         raise
-    archives = JournalLocation(storage, *media).archive_folders
+    archives = JournalLocation(storage, *medium_folders).archive_folders
     return JournalView(database, ledger, public_key, key, storage=storage, archives=archives)
 
 
-def _load_readable_key(storage: Storage, media: tuple[Path, Path]) -> MachineKey | None:
+def _load_readable_key(storage: Storage, medium_folders: tuple[Path, Path]) -> MachineKey | None:
     """Return the machine's key; None if it is absent, damaged, or not readable by this process."""
     try:
-        return MachineKey.load(storage, *media)
+        return MachineKey.load(storage, *medium_folders)
     except JournalError:
         return None
 
 
-def _read_acknowledged_head(storage: Storage, media: Iterable[Path], key: MachineKey) -> JournalHead | None:
+def _read_acknowledged_head(
+    storage: Storage, medium_folders: Iterable[Path], key: MachineKey
+) -> JournalHead | None:
     """Return the journal head of the last acknowledged entry, as the files on the media state it.
 
     One of the media is enough. Return None if no file is valid.
     """
     heads = []
-    for folder in dict.fromkeys(media):
+    for folder in dict.fromkeys(medium_folders):
         with suppress(JournalUnwritable, OSError):  # a missing medium contributes nothing
             heads.append(JournalHeadFile.read(storage, folder, key).head)
     return max((head for head in heads if head), key=lambda head: head.sequence, default=None)
 
 
 def _check_end(
-    database: DatabaseReader, acknowledged_head: JournalHead | None, media: tuple[Path, Path]
+    database: DatabaseReader, acknowledged_head: JournalHead | None, medium_folders: tuple[Path, Path]
 ) -> None:
     """Raise :class:`JournalDamaged` if the journal ends before an entry that the machine acknowledged."""
     if acknowledged_head is None:
         raise JournalDamaged(
-            " and ".join(str(folder / JOURNAL_HEAD_FILE_NAME) for folder in dict.fromkeys(media)),
+            " and ".join(str(folder / JOURNAL_HEAD_FILE_NAME) for folder in dict.fromkeys(medium_folders)),
             "every journal head is missing or damaged, so entries may be missing at the end undetected",
         )
     sequence, _ = database.read_head()
     if sequence < acknowledged_head.sequence:
         raise JournalDamaged(
-            str(media[0]),
+            str(medium_folders[0]),
             f"it ends at entry {sequence}, but entry {acknowledged_head.sequence} was acknowledged",
         )
     sequence_before_first, _ = database.read_head_before_first()
@@ -461,5 +463,5 @@ def _check_end(
         and database.read_hash(acknowledged_head.sequence) != acknowledged_head.hash_hex
     ):
         raise JournalDamaged(
-            str(media[0]), f"entry {acknowledged_head.sequence} differs from the acknowledged one"
+            str(medium_folders[0]), f"entry {acknowledged_head.sequence} differs from the acknowledged one"
         )

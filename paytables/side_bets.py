@@ -41,7 +41,7 @@ OddsOrLevelShare: TypeAlias = Annotated[
 ]
 
 
-class Progressive(StrictTable):
+class SideBetProgressiveLevel(StrictTable):
     """A progressive level that the bets on one spot feed and can win. The cabinet stores its amount and pays it."""
 
     id: Identifier
@@ -58,7 +58,7 @@ class Progressive(StrictTable):
 class SideBet:
     """A side bet that plays for a progressive level: the level, its spots, the stake in credits, exact hit rates."""
 
-    level: Progressive
+    level: SideBetProgressiveLevel
     """The progressive level."""
     spots: tuple[str, ...]
     """The betting spots that play for the level."""
@@ -100,12 +100,12 @@ class SideBet:
         )
 
 
-def build_level_hit(level: Progressive, odds: Odds) -> LevelHit:
+def build_level_hit(level: SideBetProgressiveLevel, odds: Odds) -> LevelHit:
     """Return what a side bet's winning row wins of its progressive level: all of it, or a share."""
     return level.id if odds.level_share == 1 else PartialLevelHit(level.id, odds.level_share)
 
 
-def levels_to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:
+def levels_to_json(levels: Iterable[SideBetProgressiveLevel]) -> list[dict[str, object]]:
     """Return the progressive levels of a game's side bets as the screen reads them before the first round."""
     return [
         {"id": level.id, "name": level.name.model_dump(), "reset_credits": level.reset_credits}
@@ -114,7 +114,7 @@ def levels_to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:
 
 
 def check_levels(
-    levels: Sequence[Progressive],
+    levels: Sequence[SideBetProgressiveLevel],
     limits_and_odds_by_spot: Mapping[str, tuple[BetLimits, Sequence[Odds]]],
     file: str,
 ) -> None:

@@ -194,9 +194,9 @@ class MachineProcess:
                 journal, position_count, self._features.storage_keys, currency
             )
             # If the second medium is missing, this is the first: then no second copies are written anywhere else.
-            second_medium = journal.media[-1]
+            second_folder = journal.medium_folders[-1]
             ticket_store, ledger_error = open_ticket_store(
-                journal, self._state_folder.root, second_medium, self._storage
+                journal, self._state_folder.root, second_folder, self._storage
             )
             if ticket_store is not None:
                 cleanup.enter_context(ticket_store)
@@ -211,7 +211,7 @@ class MachineProcess:
             )
             self._verifier.verify_at_start()
             identities = IdentityRegister.open(
-                self._state_folder.root, second_medium, self._storage.random_bytes
+                self._state_folder.root, second_folder, self._storage.random_bytes
             )
             cleanup.enter_context(contextlib.closing(identities))
             for player_position in self._positions:
@@ -246,22 +246,22 @@ class MachineProcess:
     def _open_journal(self) -> Journal:
         """Open the journal on both storage media, with the profile's rules. Raises OperatorError, JournalError."""
         journal_rules, memory_table = self._profile.journal, self._cabinet_file.memory
-        second_medium = memory_table.second_copy or self._state_folder.root / SECOND_FOLDER
+        second_folder = memory_table.second_copy or self._state_folder.root / SECOND_FOLDER
         for fault in find_shared_folders(self._cabinet_file, self._state_folder.root):
             raise OperatorError(str(fault))
         require_private_files(
-            second_medium / KEY_FILE_NAME, second_medium / self._state_folder.roster_file.name
+            second_folder / KEY_FILE_NAME, second_folder / self._state_folder.roster_file.name
         )
-        archive_by_medium = {
+        archive_by_folder = {
             self._state_folder.root: memory_table.archive,
-            second_medium: memory_table.second_archive,
+            second_folder: memory_table.second_archive,
         }
-        for medium, archive in archive_by_medium.items():
-            link_archive_folder(medium, archive)
+        for folder, archive in archive_by_folder.items():
+            link_archive_folder(folder, archive)
         journal = Journal.open(
             self._state_folder.root,
             now=self._clock.now,
-            second_folder=second_medium,
+            second_folder=second_folder,
             check_new_journal_allowed=self._allow_new_journal,
             machine_id=self._cabinet_file.machine.serial,
             policy=JournalPolicy(
@@ -273,8 +273,8 @@ class MachineProcess:
             storage=self._storage,
         )
         try:
-            for medium in journal.media:  # created just now if there was none
-                link_archive_folder(medium, archive_by_medium[medium])
+            for folder in journal.medium_folders:  # created just now if there was none
+                link_archive_folder(folder, archive_by_folder[folder])
         except OperatorError:
             journal.close()
             raise
@@ -395,7 +395,7 @@ class MachineProcess:
     def _create_machine_of_position(self, journal: Journal, position: Position) -> PositionMachine:
         """Return the machine of one player position on the journal, with the installed games."""
         machine_table = self._cabinet_file.machine
-        second_medium = journal.media[-1]
+        second_folder = journal.medium_folders[-1]
         machine = PositionMachine(
             identity=MachineIdentity(
                 machine_table.serial,
@@ -431,7 +431,7 @@ class MachineProcess:
         machine.install(
             Roster(
                 self._state_folder.roster_file,
-                second_copy_path=second_medium / self._state_folder.roster_file.name,
+                second_copy_path=second_folder / self._state_folder.roster_file.name,
             )
         )
         machine.install(

@@ -32,7 +32,7 @@ from paytables.blackjack.schema import (
 )
 from paytables.definition import Identifier, Text
 from paytables.layout import TableDefinition
-from paytables.side_bets import Progressive
+from paytables.side_bets import SideBetProgressiveLevel
 from paytables.wording import format_count
 
 
@@ -48,7 +48,7 @@ class BlackjackDefinition(TableDefinition):
     """The house rules of the table."""
     side_bets: tuple[BlackjackSideBet, ...] = Field(default=(), alias="side")
     """The side bets of a box."""
-    progressive_levels: tuple[Progressive, ...] = Field(
+    progressive_levels: tuple[SideBetProgressiveLevel, ...] = Field(
         (), description="levels that side bets play for, by their ids", alias="progressive"
     )
     """The progressive levels for which side bets play."""

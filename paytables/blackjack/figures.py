@@ -42,7 +42,7 @@ from paytables.errors import AnalysisError
 from paytables.layout import build_distribution
 from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_fraction
-from paytables.side_bets import Progressive, SideBet
+from paytables.side_bets import SideBet, SideBetProgressiveLevel
 
 if TYPE_CHECKING:
     from paytables.blackjack.policies import StrategyCalculator, StrategyResult
@@ -518,7 +518,7 @@ def _compute_root_rounded_up(square: Fraction) -> Fraction:
 
 
 def _build_level_figures(
-    definition: BlackjackDefinition, level: Progressive, staked_credits: int, cost_credits: int
+    definition: BlackjackDefinition, level: SideBetProgressiveLevel, staked_credits: int, cost_credits: int
 ) -> ProgressiveFigures:
     """Return what a side bet's progressive level contributes to a wager of ``cost_credits``.
 

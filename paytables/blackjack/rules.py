@@ -31,7 +31,7 @@ from paytables.errors import RefusedRoundError, WagerError
 from paytables.layout import Odds, SpotLimits, TableLayout, check_credit_multiples, check_preset_bets
 from paytables.poker.proof import check_stored_proof
 from paytables.seating import SeatedRules
-from paytables.side_bets import Progressive, SideBet
+from paytables.side_bets import SideBet, SideBetProgressiveLevel
 from paytables.wording import format_count
 
 #: Insurance costs half of a stake.
@@ -399,7 +399,7 @@ class BlackjackRules(SeatedRules):
             for level in self.definition.progressive_levels
         )
 
-    def _build_side_bet(self, level: Progressive) -> SideBet:
+    def _build_side_bet(self, level: SideBetProgressiveLevel) -> SideBet:
         """Return the side bet that plays for a progressive level, with the level's hit rates."""
         side = next(side for side in self.definition.side_bets if side.id == level.spot)
         spots = tuple(format_spot_id(side.id, box) for box in range(self.definition.box_count))

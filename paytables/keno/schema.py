@@ -118,7 +118,7 @@ class MultiplierBonus(StrictTable):
 Bonus = Annotated[BallBonus | MultiplierBonus, Field(discriminator="kind")]
 
 
-class Progressive(StrictTable):
+class KenoProgressiveLevel(StrictTable):
     """A progressive level of a Keno game, won in addition to the pay by a way with certain spots and catches.
 
     One ticket wins it at most once per draw, even if several of its ways catch it; no bonus multiplies it.
@@ -194,7 +194,7 @@ class KenoDefinition(Definition):
     """The pay tables, one for each number of spots."""
     bonuses: Annotated[tuple[Bonus, ...], Field(max_length=4)] = Field(default=(), alias="bonus")
     """The bonuses that the game offers."""
-    progressive_levels: tuple[Progressive, ...] = Field(default=(), alias="progressive")
+    progressive_levels: tuple[KenoProgressiveLevel, ...] = Field(default=(), alias="progressive")
     """The progressive levels of the game."""
     preset_tickets: Annotated[tuple[PresetTicket, ...], Field(min_length=1)] = Field(alias="form")
     """The tickets that are offered by name."""

@@ -6,7 +6,7 @@ from itertools import combinations
 from math import prod
 
 from paytables.errors import DefinitionError
-from paytables.keno.schema import BallBonus, KenoDefinition, MultiplierBonus, Progressive
+from paytables.keno.schema import BallBonus, KenoDefinition, KenoProgressiveLevel, MultiplierBonus
 from paytables.wording import format_count
 
 
@@ -79,7 +79,7 @@ class KenoPays:
 
     pays_by_spot_count: Mapping[int, Mapping[int, int]]
     """The credits paid for each credit staked, by number of spots and by catch."""
-    levels: tuple[Progressive, ...]
+    levels: tuple[KenoProgressiveLevel, ...]
     """The progressive levels of the game, in the definition's order."""
     excluded_levels_mask: int = 0
     """The progressive levels that a ticket does not play for, level *i* as bit *i*; only a ticket's copy has any."""

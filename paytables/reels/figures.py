@@ -28,7 +28,7 @@ from paytables.reels.no_win_chance import NoWinChance
 from paytables.reels.run import (
     ChanceByCreditsAndAwards,
 )
-from paytables.reels.schema import DoubleUp, Progressive, ReelsDefinition
+from paytables.reels.schema import DoubleUp, ReelProgressiveLevel, ReelsDefinition
 from paytables.reels.spin import ReelSpinStage, ReelsStageBase
 from paytables.reels.totals import CREDITS_LIMIT_MIN, HighestWins, TotalWinDistributions
 
@@ -390,7 +390,7 @@ def _list_merchandise_figures(
 
 
 def _compute_break_even_amount(
-    level: Progressive, rate: Fraction, shortfall_credits: Fraction, added_credits: Fraction
+    level: ReelProgressiveLevel, rate: Fraction, shortfall_credits: Fraction, added_credits: Fraction
 ) -> Fraction | None:
     """Return the progressive amount that makes the next game return its cost, or None if no amount does.
 

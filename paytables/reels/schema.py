@@ -378,7 +378,7 @@ class HoldStage(StrictTable):
         return value
 
 
-class Progressive(StrictTable):
+class ReelProgressiveLevel(StrictTable):
     """A progressive level of a reel game. The cabinet stores its amount and pays it; the game sets the odds.
 
     A level is hit by a prize that gives it, by a separate draw in each game, or when its amount reaches a
@@ -456,7 +456,7 @@ class ReelsDefinition(Definition):
     """Named groups of symbols that pay rows may refer to."""
     stages: dict[Identifier, StageDefinition] = Field(alias="stage")
     """The stages of the game, by id."""
-    progressive_levels: tuple[Progressive, ...] = Field(default=(), alias="progressive")
+    progressive_levels: tuple[ReelProgressiveLevel, ...] = Field(default=(), alias="progressive")
     """The progressive levels of the game."""
     merchandise: tuple[Merchandise, ...] = ()
     """The prizes in kind of the game."""

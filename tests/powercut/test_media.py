@@ -111,7 +111,7 @@ def test_a_missing_second_medium_is_not_recreated_but_omitted_on_request(tmp_pat
     player = Player(tmp_path, lost)
     journal = player.open(alone=True)
     assert journal.second_medium_error
-    assert journal.media == (tmp_path / "one",)
+    assert journal.medium_folders == (tmp_path / "one",)
     journal.append(late)
     assert list_event_codes(journal) == ["memory.medium_missing"]
     journal.close()

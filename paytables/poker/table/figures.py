@@ -12,7 +12,7 @@ from paytables.layout import build_distribution
 from paytables.poker.table.bets import MAIN_BET, list_bets_with_ante
 from paytables.poker.table.schema import BetPaymentRate, PokerDefinition, ProvedFigures
 from paytables.poker.table.strategy_texts import describe_best_play, describe_simplest_play
-from paytables.side_bets import Progressive, SideBet
+from paytables.side_bets import SideBet, SideBetProgressiveLevel
 
 #: How to reproduce the figures, and how long that takes.
 REPRODUCTION_TEXT: Final = (
@@ -20,7 +20,7 @@ REPRODUCTION_TEXT: Final = (
 )
 
 
-def build_side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
+def build_side_bet(definition: PokerDefinition, level: SideBetProgressiveLevel) -> SideBet:
     """Return the side bet that plays for a progressive level, with the probability of each hit."""
     spot = definition.spot_by_id[level.spot]
     figures = find_figures(definition)[spot.id]

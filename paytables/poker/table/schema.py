@@ -22,7 +22,7 @@ from paytables.layout import BetLimits, TableDefinition
 from paytables.poker.pays import HandPayRow
 from paytables.poker.policy import PackedPolicy
 from paytables.poker.proof import FractionText
-from paytables.side_bets import OddsOrLevelShare, Progressive
+from paytables.side_bets import OddsOrLevelShare, SideBetProgressiveLevel
 from paytables.wording import format_known_names
 
 #: The orders of hands by the names that definitions use.
@@ -297,7 +297,7 @@ class PokerDefinition(TableDefinition):
     """The betting spots; the first is the ante."""
     steps: Annotated[tuple[RoundStep, ...], Field(min_length=1)] = Field(alias="step")
     """The steps of a round: deals and decisions, in order."""
-    progressive_levels: tuple[Progressive, ...] = Field(default=(), alias="progressive")
+    progressive_levels: tuple[SideBetProgressiveLevel, ...] = Field(default=(), alias="progressive")
     """The progressive levels for which side bets play."""
     strategy: Text | None = Field(None, description="not used: the text is generated from `best`")
     """Not used: the text of the best strategy is generated from ``best_strategy``."""

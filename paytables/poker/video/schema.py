@@ -77,7 +77,7 @@ class BetOptions(StrictTable):
         return self
 
 
-class Progressive(StrictTable):
+class VideoPokerProgressiveLevel(StrictTable):
     """A video poker progressive level. One hand at the maximum credits plays for it.
 
     A hand that wins the row ``pay_row_id`` wins the level's amount instead of the row's pay. The cabinet stores the
@@ -209,7 +209,7 @@ class VideoPokerDefinition(Definition):
     """The permitted credits on a hand, and the permitted numbers of hands."""
     pay_rows: Annotated[tuple[VideoPokerPayRow, ...], Field(min_length=1)] = Field(alias="pay")
     """The rows of the pay table, best first."""
-    progressive_level: Progressive | None = Field(default=None, alias="progressive")
+    progressive_level: VideoPokerProgressiveLevel | None = Field(default=None, alias="progressive")
     """The progressive level of the game, or None."""
     simplest_strategy: SimpleStrategyChoice | None = Field(default=None, alias="simplest")
     """The simple holding strategy for which the return is stated, or None."""
@@ -255,7 +255,7 @@ class VideoPokerDefinition(Definition):
             pay.max_bet_pay_per_credit is None for pay in self.pay_rows
         )
 
-    def find_level(self, credits_: int, hand_count: int) -> Progressive | None:
+    def find_level(self, credits_: int, hand_count: int) -> VideoPokerProgressiveLevel | None:
         """Return the progressive level for which ``hand_count`` hands of ``credits_`` credits play, or None."""
         return self.progressive_level if hand_count == 1 and credits_ == self.max_credits else None
 

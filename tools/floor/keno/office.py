@@ -117,7 +117,7 @@ class KenoOffice:
         self.opening_record = read_opened_office(journal)
         if self.opening_record.digest != game.digest:
             raise OperatorError(
-                f"{journal.media[0]}: this office was opened for {self.opening_record.game_id} "
+                f"{journal.medium_folders[0]}: this office was opened for {self.opening_record.game_id} "
                 f"{self.opening_record.version} with digest {self.opening_record.digest[:16]}, not for {game.id} "
                 f"{game.version} with digest {game.digest[:16]}"
             )
@@ -144,7 +144,7 @@ class KenoOffice:
         """
         definition = find_keno_rules(game).definition
         if journal.state(_OFFICE_STATE_KEY) is not None:
-            raise OperatorError(f"{journal.media[0]}: there is a Keno office here already")
+            raise OperatorError(f"{journal.medium_folders[0]}: there is a Keno office here already")
         if not _CURRENCY_CODE.fullmatch(currency):
             raise OperatorError(f"currency: expected three capital letters, such as CAD, not {currency!r}")
         if definition.terms is None:
@@ -564,7 +564,9 @@ class KenoOffice:
 def check_journal_is_empty_or_own(journal: Journal) -> None:
     """Raise OperatorError if a journal has entries but no Keno office, because it then belongs to another program."""
     if journal.sequence > journal.genesis.sequence and journal.state(_OFFICE_STATE_KEY) is None:
-        raise OperatorError(f"{journal.media[0]}: there is another journal here; give an empty folder")
+        raise OperatorError(
+            f"{journal.medium_folders[0]}: there is another journal here; give an empty folder"
+        )
 
 
 def read_opened_office(journal: Journal) -> OfficeOpened:
@@ -572,7 +574,7 @@ def read_opened_office(journal: Journal) -> OfficeOpened:
     office_state = journal.state(_OFFICE_STATE_KEY)
     if office_state is None:
         raise OperatorError(
-            f"{journal.media[0]}: no Keno office was opened here: open one with `egm keno-office open`"
+            f"{journal.medium_folders[0]}: no Keno office was opened here: open one with `egm keno-office open`"
         )
     return from_json(OfficeOpened, office_state, _OFFICE_STATE_KEY)
 

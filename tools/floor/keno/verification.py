@@ -38,7 +38,7 @@ class _JournalInMemory:
     """A substitute for the journal: it holds the office's state in memory, and the transaction appended last."""
 
     def __init__(self, journal: Journal) -> None:
-        self.media, self.derive_key = journal.media, journal.derive_key
+        self.medium_folders, self.derive_key = journal.medium_folders, journal.derive_key
         self.last_transaction: Transaction | None = None
         self._state: dict[str, Json] = {}
 

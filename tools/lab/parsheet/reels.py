@@ -13,7 +13,7 @@ from paytables.reels.schema import (
     DoubleUp,
     HoldStage,
     PickStage,
-    Progressive,
+    ReelProgressiveLevel,
     ReelsStage,
 )
 from paytables.reels.spin import ReelSpinStage
@@ -186,7 +186,7 @@ def _format_item_worth(stages: ModeStages, item: BonusItemDefinition, unit: str)
     return ", ".join([*parts, *(["the end"] if item.ends_picking else [])])
 
 
-def _describe_reel_level(level: Progressive) -> tuple[str, LabelledValues]:
+def _describe_reel_level(level: ReelProgressiveLevel) -> tuple[str, LabelledValues]:
     """Return the facts of a reel game's progressive level for the PAR sheet: id, then labels and values."""
     won_by = "a prize that gives it"
     if level.one_in is not None:
