@@ -9,10 +9,10 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from paytables.contract import Json
 from paytables.errors import PaytableError
@@ -175,6 +175,13 @@ class PrintedTicket:
                 "draw_numbers": tuple(data["draws"]),
             }
         )
+
+
+#: The type of each value printed on a ticket, by its key in the JSON object.
+PRINTED_TYPE_BY_KEY: Final[Mapping[str, Any]] = {
+    {name: key for key, name in _FIELD_BY_KEY.items()}.get(field.name, field.name): field.type
+    for field in fields(PrintedTicket)
+}
 
 
 def issue_ticket(

@@ -124,9 +124,9 @@ def test_a_backup_contains_the_second_copy_of_the_staff_if_the_first_is_lost_or_
 ):
     backup_file = tmp_path / "b.json"
     if damage is None:
-        cabinet.folder.staff.unlink()
+        cabinet.folder.roster_file.unlink()
     else:
-        cabinet.folder.staff.write_bytes(damage)
+        cabinet.folder.roster_file.write_bytes(damage)
     cabinet.create(backup_file)
     board = Cabinet(tmp_path / "second", monkeypatch)
     board.folder.roster_file.unlink()
@@ -177,9 +177,9 @@ def test_wrong_pins_are_refused_and_a_newer_roster_is_not_replaced(cabinet, tmp_
     backup_file = tmp_path / "b.json"
     cabinet.create(backup_file)
     assert "number or PIN is wrong" in cabinet.restore(backup_file, code=1, pins=("1", "1"))
-    roster = Roster.load(cabinet.folder.staff)
+    roster = Roster.load(cabinet.folder.roster_file)
     roster.enrol_person(Person("4", "new", Role.MANAGER), build_pin("4"), changed_by="1", changed_at=NOW)
     cabinet.start()
     assert "staff: left as it is" in cabinet.restore(backup_file)
-    assert Roster.load(cabinet.folder.staff).find_enabled_person("4") is not None
+    assert Roster.load(cabinet.folder.roster_file).find_enabled_person("4") is not None
     assert cabinet.start() == set()

@@ -92,6 +92,20 @@ def test_text_on_the_paper_that_looks_like_a_number_is_compared_as_text(desk):
     assert paid.splitlines()[1:] == ["the paper differs from the record in claim_days: the record decides"]
 
 
+def test_each_value_of_the_record_is_accepted_under_its_key_and_does_not_differ(desk):
+    number = read_control_number(desk("sell", "1,2", "--station", "K-07"))
+    paper = json.loads(desk("ticket", 1, "--json"))["paper"]
+    desk("close")
+    desk("fail", "--reason", "the blower stopped")
+    statements = [
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in paper.items()
+    ]
+    paid = desk(
+        "claim", number, "--place", "cage-1", *(word for text in statements for word in ("--says", text))
+    )
+    assert paid.splitlines()[1:] == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

@@ -3,12 +3,10 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from datetime import datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -21,7 +19,7 @@ from meters.storage import DiskStorage
 from paytables import PaytableError, load_game
 from paytables.contract import Json
 from paytables.keno.claims import KenoTicketRecord, PresentedTicket, TicketCondition
-from paytables.keno.printed_ticket import SLIP_TEXTS, PrintedTicket, list_ticket_lines
+from paytables.keno.printed_ticket import PRINTED_TYPE_BY_KEY, SLIP_TEXTS, list_ticket_lines
 from paytables.wording import format_count
 from rng import Personalization, RandomService, RngError
 from tools.cli.keno_selection import build_ticket_request
@@ -47,8 +45,6 @@ from tools.lab.argument_names import parse_path_or_id
 
 FOLDER_ARGUMENT = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 NUMBER_ARGUMENT = click.argument("number", type=WholeNumber(min=1))
-#: The type of each value printed on a ticket, by its name.
-_TYPE_BY_PRINTED_FIELD: Final = {field.name: field.type for field in fields(PrintedTicket)}
 LANGUAGE_OPTION = click.option(
     "--language",
     type=click.Choice(sorted(SLIP_TEXTS)),
@@ -327,11 +323,11 @@ def _parse_statement(text: str) -> tuple[str, Json]:
     key, equals_sign, value = text.partition("=")
     if not equals_sign:
         raise click.BadParameter(f"{text!r}: write it as KEY=VALUE", param_hint="--says")
-    if key not in _TYPE_BY_PRINTED_FIELD:
+    if key not in PRINTED_TYPE_BY_KEY:
         raise click.BadParameter(
-            f"{key!r}: expected one of {', '.join(_TYPE_BY_PRINTED_FIELD)}", param_hint="--says"
+            f"{key!r}: expected one of {', '.join(PRINTED_TYPE_BY_KEY)}", param_hint="--says"
         )
-    if _TYPE_BY_PRINTED_FIELD[key] in {str, datetime}:
+    if PRINTED_TYPE_BY_KEY[key] in {str, datetime}:
         return key, value
     try:
         return key, json.loads(value)
