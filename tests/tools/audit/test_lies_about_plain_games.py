@@ -467,6 +467,7 @@ def remove_table(auditor, _, played):
 def add_facts(**facts):
     def change(auditor, _, __):
         for name, value in facts.items():
+            assert hasattr(auditor.entry_rules.facts, name)
             setattr(auditor.entry_rules.facts, name, copy.copy(value))
 
     return change
@@ -510,22 +511,22 @@ CHANGES = {
     "a table has a state": store_table,
     "a table is shared": share_table,
     "a table is withdrawn": withdraw_table,
-    "sessions are counted": add_facts(session=True),
-    "credit was converted": add_facts(converted={1}),
+    "sessions are counted": add_facts(has_player_session=True),
+    "credit was converted": add_facts(positions_with_conversion={1}),
     "the journal has another tag": add_facts(journal_tag="0" * 8),
-    "positions are named": add_facts(positions=True),
-    "nothing has shown a position": add_facts(positions=None),
-    "no game has shown sessions": add_facts(session=None),
+    "positions are named": add_facts(entries_name_position=True),
+    "nothing has shown a position": add_facts(entries_name_position=None),
+    "no game has shown sessions": add_facts(has_player_session=None),
     "an entry named its position": lambda auditor, entry, _: (
         auditor.entry_rules._entries_of_other_style.append(entry)
     ),
     "credit is reserved": hold_credit,
     "restricted credit": add_promotion("restricted"),
     "nonrestricted credit": add_promotion("nonrestricted"),
-    "no smallest stake is known": add_facts(least_stake_cents=None),
-    "the machine was never idle": add_facts(idle_at={}),
-    "no money has moved": add_facts(moved={}),
-    "no table was played": add_facts(played=set()),
+    "no smallest stake is known": add_facts(smallest_stake_cents=None),
+    "the machine was never idle": add_facts(last_idle_times={}),
+    "no money has moved": add_facts(last_money_entry_kinds={}),
+    "no table was played": add_facts(games_played=set()),
     "another head": lambda auditor, *_: setattr(auditor._ledger, "head_hex", _DIGEST),
     "an entry is missing": lambda auditor, *_: setattr(
         auditor._ledger, "sequence", auditor._ledger.sequence - 1
