@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from paytables.contract import Json
 from paytables.errors import PaytableError
@@ -178,7 +178,7 @@ class PrintedTicket:
 
 
 #: The type of each value printed on a ticket, by its key in the JSON object.
-PRINTED_TYPE_BY_KEY: Final[Mapping[str, Any]] = {
+PRINTED_TYPE_BY_KEY: Final[Mapping[str, object]] = {
     {name: key for key, name in _FIELD_BY_KEY.items()}.get(field.name, field.name): field.type
     for field in fields(PrintedTicket)
 }
