@@ -282,7 +282,10 @@ class _DealerCardColumn:
         self.pairs: dict[int, list[_SearchedPair]] = {}
         """The pairs that may be split, by card value."""
         for split in round_.splits:
-            card_count, start_hands = round_.dealer.card_counts[split.card_value - 1], list[_SearchedHand]()
+            card_count, start_hands = (
+                round_.dealer.counts_after_up_card[split.card_value - 1],
+                list[_SearchedHand](),
+            )
             for branch in split.branches[max(split.branches)]:
                 hands_of_branch = self._build_hands(branch)
                 start_hands += [

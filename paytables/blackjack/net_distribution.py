@@ -138,7 +138,7 @@ def compute_back_bet_distribution(
 
 
 class _NetDistribution:
-    """The distribution of one strategy's net result, computed for each first card of the dealer in turn."""
+    """The distribution of one strategy's net result, computed for each up card of the dealer in turn."""
 
     stake_count_after_double = 2
     """The number of stakes on a hand after a double."""
@@ -183,7 +183,7 @@ class _NetDistribution:
         return {Fraction(net, self.unit): chance for net, chance in sorted(chance_by_net.items()) if chance}
 
     def _iter_round_nets(self, round_: SolvedRound) -> Iterable[tuple[int, Fraction]]:
-        """Yield each net result with its probability, given the dealer's first card."""
+        """Yield each net result with its probability, given the dealer's up card."""
         single_hand_ends: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
         split_by_hand = {
             2 * PACKED_CARD_BY_VALUE[split.card_value - 1]: split
@@ -513,7 +513,7 @@ def _iter_net_chances(
     removed_counts: Ints = (
         joint_results.cards[:, None] >> PACKED_COUNT_BITS * np.arange(TEN_VALUE) & PACKED_COUNT_MAX
     )
-    fits = (removed_counts <= np.array(dealer.card_counts)).all(axis=1)
+    fits = (removed_counts <= np.array(dealer.counts_after_up_card)).all(axis=1)
     removed_counts, ways, sizes = (
         removed_counts[fits],
         joint_results.ways[fits],

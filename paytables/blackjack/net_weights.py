@@ -36,9 +36,9 @@ def count_orders_by_net(
     dealer's blackjack. The count is negative if it subtracts hands that do not bust
     (:data:`~paytables.blackjack.net_distribution.HandEnds`). ``continuation_ways[length]`` is the number of orders of
     the cards after a dealer's hand of ``length`` cards. All orders are of cards drawn from the shoe that lacks only the
-    dealer's first card.
+    dealer's up card.
     """
-    shoe: Ints = np.array(dealer.card_counts, dtype=np.int64)
+    shoe: Ints = np.array(dealer.counts_after_up_card, dtype=np.int64)
     hands = [
         (drawn, hand_ways, dealer_result)
         for drawn, hand_ways, dealer_result in dealer.final_hands

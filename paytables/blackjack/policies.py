@@ -157,7 +157,7 @@ class StrategyCalculator:
 
         If tens must be equal in rank to be split, only the deals with equal ranks are split.
         """
-        pair_cards = round_.dealer.card_counts[splits[0].card_value - 1]
+        pair_cards = round_.dealer.counts_after_up_card[splits[0].card_value - 1]
         order_count = pair_cards * (pair_cards - 1)
         net_sum, stake_sum = unsplit_net_sum, unsplit_stake_sum = unsplit_sums
         for split in splits:
