@@ -147,8 +147,8 @@ class _RowPairCount:
         """Return the cells after adding any number of cards of ``value`` to either row of trente et quarante.
 
         Only sums of at most ``sum_max`` each and at least ``joint_sum_min`` together are kept; smaller ones are
-        dropped, because the cards of lower values could not make up the rest. With ``is_upper_half``, pairs of sums in which the
-        first row's sum is the larger are left out.
+        dropped, because the cards of lower values could not make up the rest. With ``is_upper_half``, pairs of sums in
+        which the first row's sum is the larger are left out.
         """
         row_sums = range(HIGHEST_ROW_TOTAL + 1)
         count = self.counts[value]
