@@ -291,7 +291,7 @@ class _DealerCardColumn:
                 start_hands += [
                     hands_of_branch[hand] for hand in evaluation.list_start_hands(round_.hand_values, branch)
                 ]
-            splittable_share = Fraction(split.ways, card_count * (card_count - 1))
+            splittable_share = Fraction(split.order_count, card_count * (card_count - 1))
             pair = _SearchedPair(
                 hands_of_box[2 * PACKED_CARD_BY_VALUE[split.card_value - 1]], splittable_share, start_hands
             )

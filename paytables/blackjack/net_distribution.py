@@ -514,23 +514,25 @@ def _iter_net_chances(
         joint_results.cards[:, None] >> PACKED_COUNT_BITS * np.arange(TEN_VALUE) & PACKED_COUNT_MAX
     )
     fits = (removed_counts <= np.array(dealer.counts_after_up_card)).all(axis=1)
-    removed_counts, ways, sizes = (
+    removed_counts, ways, removed_card_counts = (
         removed_counts[fits],
         joint_results.ways[fits],
         removed_counts[fits].sum(axis=1),
     )
-    for size in np.unique(sizes).tolist():
-        has_size = sizes == size
-        cards_left = round_.cards_left - size
+    for removed_card_count in np.unique(removed_card_counts).tolist():
+        has_that_count = removed_card_counts == removed_card_count
+        cards_left = round_.cards_left - removed_card_count
         drawn_count_max = min(dealer.drawn_cards_max, cards_left)
         continuation_ways = [
             compute_falling_factorial(cards_left - length, drawn_count_max - length)
             for length in range(drawn_count_max + 1)
         ]
-        net_ways = count_orders_by_net(dealer, removed_counts[has_size], ways[has_size], continuation_ways)
+        net_ways = count_orders_by_net(
+            dealer, removed_counts[has_that_count], ways[has_that_count], continuation_ways
+        )
         order_count = (
             parts
-            * compute_falling_factorial(round_.cards_left, size)
+            * compute_falling_factorial(round_.cards_left, removed_card_count)
             * compute_falling_factorial(cards_left, drawn_count_max)
         )
         for net, count in enumerate(net_ways):

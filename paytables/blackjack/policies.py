@@ -161,8 +161,8 @@ class StrategyCalculator:
         order_count = pair_cards * (pair_cards - 1)
         net_sum, stake_sum = unsplit_net_sum, unsplit_stake_sum = unsplit_sums
         for split in splits:
-            net_share = unsplit_net_sum * split.ways // order_count
-            stake_share = unsplit_stake_sum * split.ways // order_count
+            net_share = unsplit_net_sum * split.order_count // order_count
+            stake_share = unsplit_stake_sum * split.order_count // order_count
             hands_max = max(split.branches)
             sums = [
                 (net_share, stake_share),

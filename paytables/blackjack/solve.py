@@ -117,9 +117,9 @@ class SplitPair:
 
     card_value: int
     """The value of the paired cards."""
-    ways: int
+    order_count: int
     """The number of card orders that deal the pair."""
-    cards_left: int
+    pair_cards_left: int
     """The number of cards of the pair's value that are left in the shoe."""
     dealer_has_pair_rank: bool = False
     """Whether tens are split by rank and the dealer's up card has the pair's rank."""
@@ -157,7 +157,7 @@ class SolvedRound:
             shoes += [
                 (split.card_value, n)
                 for n in range(len(coefficients))
-                if compute_falling_factorial(split.cards_left, n)
+                if compute_falling_factorial(split.pair_cards_left, n)
             ]
         shoes = list(dict.fromkeys(shoes))
         self._standing_nets = self._compute_standing_nets(shoes)
@@ -231,7 +231,7 @@ class SolvedRound:
                 splits.append(
                     SplitPair(pair_value, 4 * compute_falling_factorial(rank_cards, 2), rank_cards - 2)
                 )
-        return [split for split in splits if split.ways]
+        return [split for split in splits if split.order_count]
 
     def _list_reached_hands(self, pair_value: int, missing_cards: int) -> list[tuple[int, int]]:
         """Return each hand that a player can reach, with the combined cards that are then out of the shoe.
@@ -320,10 +320,10 @@ class SolvedRound:
         unpaired_nodes, paired_nodes, other_rank_nodes = HandNodes(), HandNodes(), HandNodes()
         splits_by_rank = pair_value == TEN_VALUE and self.house.splits_same_rank_only
         for missing_cards, coefficients in enumerate(compute_split_coefficients(hands_max)):
-            ways = split.ways * compute_falling_factorial(split.cards_left, missing_cards)
+            ways = split.order_count * compute_falling_factorial(split.pair_cards_left, missing_cards)
             if not ways:
                 continue
-            rank_cards_left = split.cards_left - missing_cards
+            rank_cards_left = split.pair_cards_left - missing_cards
             value_cards_left = self.dealer.counts_after_up_card[pair_value - 1] - 2 - missing_cards
             for hand, node in tree_by_shoe[pair_value, missing_cards].items():
                 if coefficients.unpaired_hand:
@@ -536,8 +536,8 @@ class StrategyEvaluation:
         node = HandNode()
         node.add_counts(
             round_.tree[2 * PACKED_CARD_BY_VALUE[split.card_value - 1]],
-            split.ways,
-            split.ways,
+            split.order_count,
+            split.order_count,
             card_count * (card_count - 1),
         )
         return node
