@@ -489,7 +489,7 @@ class LevelAudit:
 
         A wager of this machine must have won it, its secret must be the committed one, and it must not have
         been won before. The secret and the amount are not checked if two people ruled on the prize, or if the prize is
-        recorded as not proved and returns to its level because the game is void. Only a prize that is paid by hand
+        recorded as not verified and returns to its level because the game is void. Only a prize that is paid by hand
         after its game may move money, and it must be in the register of wins. A prize won by an open game is stored as
         a hit of that game.
         """

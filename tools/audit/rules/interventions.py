@@ -139,7 +139,7 @@ RULES: Final = (
         expected_transfers=(ExpectedTransfer("stock:fill", "stock:hopper", "$cents"),),
         extra_checks=(
             report_unless(
-                "opening stock may be recorded only while stock:fill and stock:hopper are 0",
+                "opening stock is recorded although stock:fill or stock:hopper is not 0",
                 lambda context: not any(map(context.ledger.balance_cents, ("stock:fill", "stock:hopper"))),
             ),
         ),

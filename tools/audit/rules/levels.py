@@ -276,7 +276,7 @@ _CLAIM_RULES: Final = (
         stored_after={"claim:{claim}": {**_CLAIM_PATTERN, "amount_cents": "$cents", "unanswered": False}},
         extra_checks=(
             report_unless_equal(
-                "the stored claim may differ from the claim before this entry in amount_cents alone",
+                "the stored claim differs from the claim before this entry in more than amount_cents",
                 lambda context: context.entry.state[f"claim:{context['claim']}"],
                 lambda context: {**context["claim_before"], "amount_cents": context["cents"]},
             ),
@@ -301,7 +301,7 @@ _CLAIM_RULES: Final = (
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
             report_unless_equal(
-                "the stored claim may differ from the claim before this entry in amount_cents and unanswered alone",
+                "the stored claim differs from the claim before this entry in more than amount_cents and unanswered",
                 lambda context: context["claim_after"],
                 lambda context: {
                     **context["claim_before"],

@@ -176,7 +176,9 @@ RULES: Final = (
         stored_after={"staff": {"number": "$number", "digest": "$digest"}},
         extra_checks=(
             report_unless(
-                lambda _: "the staff list is carried over only by a memory clear, before the first power-up",
+                lambda _: (
+                    "the staff list is carried over otherwise than by a memory clear before the first power-up"
+                ),
                 lambda context: context.facts.may_carry_staff_over,
             ),
             report_unless(
