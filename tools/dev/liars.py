@@ -69,7 +69,7 @@ class KnownAuditGap:
 _JOURNAL_START_LIE: Final = "the machine number or key with which a journal begins"
 _COIN_LOCATION_LIE: Final = "where a coin went, for example into a hopper that does not exist"
 _OTHER_STAFF_MEMBER_LIE: Final = (
-    "the staff number of an act, replaced by that of a colleague with the same permission"
+    "a staff number in an entry, replaced by that of a colleague with the same permission"
 )
 _ENROLLED_PERSON_LIE: Final = (
     "the number or role of an enrolled person, if nothing that they did since contradicts it"
