@@ -245,7 +245,9 @@ def print_level_returns(level_returns: "list[LevelReturn]", unit: str) -> None:
     columns: Columns = (
         "bet",
         "level",
-        *_build_right_aligned_columns(f"stake, {unit}", f"meter, {unit}", "level returns", "with the game"),
+        *_build_right_aligned_columns(
+            f"stake, {unit}", f"meter, {unit}", "return of the level", "return with the game"
+        ),
     )
     rows = (
         (
