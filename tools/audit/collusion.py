@@ -47,7 +47,7 @@ _ENTRY_KINDS_READ: Final = frozenset(
 class PositionPair(NamedTuple):
     """Two player positions at one game on one gaming day; ``winner`` won money from ``loser``.
 
-    It won in single rounds, or, in a :class:`PairFlow`, over the whole day.
+    The winner won in single rounds or, in a :class:`PairFlow`, over the whole day.
     """
 
     day: str
