@@ -1,10 +1,10 @@
 """The journal head: the number and hash of the last entry, authenticated, in a file on each medium.
 
-An acknowledged entry is one that is durable everywhere. Cutting the same entries off the end of both copies would
-leave two intact but shorter copies; the journal head shows how long they must be. It is written
-after both copies are durable, so it is never ahead of them, and is durable itself before the entry is
-acknowledged. Its two slots are written in turn: a torn write leaves the previous head intact and shows that
-there was one more entry. If the head is lost on every medium, the end of the journal cannot be proved.
+Cutting the same entries off the end of both copies would leave two intact but shorter copies; the journal head shows
+how long they must be. It is written after both copies are durable, so it is never ahead of them. Once the head is
+durable too, the entry is *acknowledged*. The head's two slots are written in turn. A torn write damages one slot only:
+the other still holds the previous head, and the damage shows that one more entry was being written. If the head is
+lost on every medium, the end of the journal cannot be proved.
 """
 
 import struct
@@ -46,7 +46,7 @@ class JournalHeadReading:
 
     @property
     def last_sequence_lower_bound(self) -> int:
-        """Return the lowest number that the journal's last entry can have, according to this file; 0 without a head.
+        """Return the number that the journal's last entry must have at least, by this file; 0 without a head.
 
         If a slot is torn, that is one more than the head's number, because the torn slot was written for a
         later entry.
@@ -72,7 +72,9 @@ class JournalHeadFile:
     def read(storage: Storage, folder: Path, key: MachineKey) -> JournalHeadReading:
         """Return the content of the file in ``folder``, after verifying the MAC of each slot with ``key``."""
         data = read_file(storage, folder / JOURNAL_HEAD_FILE_NAME) or b""
-        old_head = _unpack_slot(key, b"", data)  # one slot, written by a version that had only one
+        old_head = _unpack_slot(
+            key, b"", data
+        )  # one slot without a number, written by a version that had only one
         if old_head is not None:
             return JournalHeadReading(old_head, is_intact=True)
         slots = [
@@ -103,14 +105,14 @@ def _pack_slot(key: MachineKey, slot_number: int, head: JournalHead) -> bytes:
     return body + key.compute_mac(bytes([slot_number]) + body)
 
 
-def _unpack_slot(key: MachineKey, slot_number: bytes, slot_bytes: bytes) -> JournalHead | None:
-    """Return the journal head in the bytes of a slot of the file.
+def _unpack_slot(key: MachineKey, number_bytes: bytes, slot_bytes: bytes) -> JournalHead | None:
+    """Return the journal head in the bytes of a slot of the file; None if the slot is torn or its MAC is not valid.
 
-    Return None if the slot is torn or its MAC is not valid.
+    ``number_bytes`` is the byte of the slot's number; empty for a file of an earlier version, whose only slot has none.
     """
     body = slot_bytes[: _HEAD_STRUCT.size]
     if len(slot_bytes) != _SLOT_SIZE_BYTES or not key.is_mac_valid(
-        slot_number + body, slot_bytes[_HEAD_STRUCT.size :]
+        number_bytes + body, slot_bytes[_HEAD_STRUCT.size :]
     ):
         return None
     sequence, digest = _HEAD_STRUCT.unpack(body)

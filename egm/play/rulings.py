@@ -10,7 +10,7 @@ from egm.kernel.rules import refusal_code
 from egm.play import player_protection
 from egm.play.entries import GAME_VOID, GameVoid, VoidedOutcome
 from egm.play.keys import PlayKey
-from egm.play.records.game_record import GameRecord, are_stakes_between_players
+from egm.play.records.game_record import GameRecord, is_round_between_players
 from egm.play.records.games import PUSH_ACCOUNT, GameInProgress, find_open_game, list_stakes
 from egm.play.records.wheel import read_winning_number
 from egm.play.rounds import can_collect_win_without_draw, generator_is_in_service, is_waiting_for_wheel
@@ -68,7 +68,7 @@ def _can_declare_void(machine: PositionMachine, void_reason: VoidReason) -> bool
         is_next_step_recorded=_is_next_step_or_number_recorded(machine, game_record),
         can_collect_win=can_collect_win_without_draw(machine),
         are_next_numbers_unavailable=not generator_is_in_service(machine) or is_waiting_for_wheel(machine),
-        are_stakes_between_players=are_stakes_between_players((*game_record.steps, *game_record.round_steps)),
+        is_round_between_players=is_round_between_players((*game_record.steps, *game_record.round_steps)),
         is_round_void=is_round_void(machine, game_record),
     )
     return find_reason_void_is_refused(void_reason, game_state) is None

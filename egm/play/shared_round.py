@@ -13,7 +13,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import PositionMachine
 from egm.play.entries import GAME_VOID, GameVoid
 from egm.play.events import ChoiceRequest
-from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
+from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, is_round_between_players
 from egm.play.records.games import GAME_CHOICE_KIND, find_game_start, find_open_game
 from egm.record_codec import from_json
 from meters import StoredEntry
@@ -171,7 +171,7 @@ def _has_void_in_round(machine: PositionMachine, game_record: GameRecord) -> boo
     }
     step_count = max(len(game_record.round_steps), *map(len, steps_by_play_id.values()))
     return any(
-        steps is not None and len(steps) == step_count and are_stakes_between_players(steps)
+        steps is not None and len(steps) == step_count and is_round_between_players(steps)
         for steps in (
             _find_steps_if_in_round(machine, game_record, _read_voided_play_id(entry), steps_by_play_id)
             for entry in void_entries

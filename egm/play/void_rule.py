@@ -34,7 +34,7 @@ class OpenGameState:
     """Whether the player could end the game with a win by an answer that draws no number."""
     are_next_numbers_unavailable: bool
     """Whether the generator is out of service, or a real wheel decides the game and has reported no number."""
-    are_stakes_between_players: bool
+    is_round_between_players: bool
     """Whether the players of the game's round win each other's stakes."""
     is_round_void: bool
     """Whether another game of the round was declared void; False unless the players win each other's stakes."""
@@ -44,7 +44,7 @@ def find_reason_void_is_refused(void_reason: VoidReason, open_game: OpenGameStat
     """Return the reason why the game may not be declared void for ``void_reason``, or None if it may."""
     if open_game.is_decided:
         return "the game is decided, and is paid as recorded"
-    if open_game.are_stakes_between_players and void_reason is VoidReason.DISRUPTED:
+    if open_game.is_round_between_players and void_reason is VoidReason.DISRUPTED:
         return "other players play for its stake"
     return (
         None

@@ -23,7 +23,7 @@ HIGHEST_ROW_TOTAL: Final = 40
 #: Cards of value ten: tens and faces.
 _TEN_VALUE: Final = 10
 
-#: ``cells[a][b]``: the ways to row sums of a and b, packed by the number of cards used.
+#: ``cells[a][b]``: the number of ways in which the rows reach the sums a and b, packed by the number of cards used.
 RowSumWays = Sequence[Sequence[int]]
 
 
@@ -66,16 +66,15 @@ class _RowPairCount:
     def __init__(self, counts: Mapping[int, int]) -> None:
         self.counts, self.card_count = counts, sum(counts.values())
         row_length_bound = _find_row_length_bound(counts, HIGHEST_ROW_TOTAL)
-        cards_of_both_rows = _find_row_length_bound(counts, 2 * HIGHEST_ROW_TOTAL)
-        ways_max = comb(self.card_count, min(cards_of_both_rows, self.card_count // 2)) * comb(
-            cards_of_both_rows, cards_of_both_rows // 2
+        card_count_bound = _find_row_length_bound(counts, 2 * HIGHEST_ROW_TOTAL)  # of both rows together
+        ways_max = comb(self.card_count, min(card_count_bound, self.card_count // 2)) * comb(
+            card_count_bound, card_count_bound // 2
         )
-        self.coefficient_bits = (
-            ways_max * row_length_bound**2 * _TEN_VALUE
-        ).bit_length()  # no sum of ways is wider
+        # the highest coefficient is a sum over the ten card values of ways, times the choices of the two last cards
+        self.coefficient_bits = (ways_max * row_length_bound**2 * _TEN_VALUE).bit_length()
         """The width in bits of one coefficient of a packed cell."""
         self.row_length_bound = row_length_bound
-        """One more than the most cards of one row."""
+        """One more than the largest number of cards of one row."""
         self.polynomial_bits = self.coefficient_bits
         """The width in bits of the coefficients of all powers of t beside one power of u in a packed cell."""
 
@@ -123,13 +122,13 @@ class _RowPairCount:
             self._count_ways_with_aces(ended_cells, HIGHEST_ROW_TOTAL) + refait_cell
         ), self._compute_probability(refait_cell)
 
-    def _repack_cells(self, card_count: int, *grids: list[list[int]]) -> list[list[list[int]]]:
+    def _repack_cells(self, power_count: int, *grids: list[list[int]]) -> list[list[list[int]]]:
         """Return the cells of trente et quarante rows repacked with room for more cards.
 
-        A cell has the sums of both rows as powers of t and u; now ``card_count`` powers of t fit beside each power
-        of u. While only high cards were added, few powers are needed.
+        A cell has the card counts of both rows as powers of t and u; now ``power_count`` powers of t fit beside each
+        power of u. While only high cards were added, few powers are needed.
         """
-        cell_bits, self.polynomial_bits = self.polynomial_bits, self.coefficient_bits * card_count
+        cell_bits, self.polynomial_bits = self.polynomial_bits, self.coefficient_bits * power_count
         mask = (1 << cell_bits) - 1
 
         def widen_cell(cell: int) -> int:
@@ -147,9 +146,9 @@ class _RowPairCount:
     ) -> list[list[int]]:
         """Return the cells after adding any number of cards of ``value`` to either row of trente et quarante.
 
-        Only sums of at most ``sum_max`` each and at least ``joint_sum_min`` together are kept: from smaller ones, the
-        cards of lower values are too few to reach the required sums. With ``is_upper_half``, pairs of sums in which the
-        first row's sum is the larger are left out.
+        Only sums of at most ``sum_max`` each and at least ``joint_sum_min`` together are kept; smaller ones are
+        dropped, because the cards of lower values could not make up the rest. With ``is_upper_half``, pairs of sums in
+        which the first row's sum is the larger are left out.
         """
         row_sums = range(HIGHEST_ROW_TOTAL + 1)
         count = self.counts[value]
@@ -217,7 +216,7 @@ class _RowPairCount:
     def _compute_probability(self, cell: int) -> Fraction:
         """Return the probability that the rows are dealt in one of the ways that a packed cell counts.
 
-        Every order of the cards before the rows' last ones counts.
+        The cards before a row's last card may come in any order.
         """
         orders = sum(
             ways

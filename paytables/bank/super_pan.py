@@ -365,11 +365,11 @@ def _compute_chances(
     own_points, cards_left = sum(hand) % 10, sum(counts_left)
     stand_chances = _compute_chances_against(own_points, counts_left)
     draw_chances = dict.fromkeys((1, 0, -1), Fraction(0))
-    for points, n in enumerate(counts_left):
-        if n:
+    for points, value_count in enumerate(counts_left):
+        if value_count:
             counts_left[points] -= 1
             for result, chance in _compute_chances_against((own_points + points) % 10, counts_left).items():
-                draw_chances[result] += Fraction(n, cards_left) * chance
+                draw_chances[result] += Fraction(value_count, cards_left) * chance
             counts_left[points] += 1
     return stand_chances, draw_chances
 

@@ -282,13 +282,16 @@ class _DealerCardColumn:
         self.pairs: dict[int, list[_SearchedPair]] = {}
         """The pairs that may be split, by card value."""
         for split in round_.splits:
-            card_count, start_hands = round_.dealer.card_counts[split.card_value - 1], list[_SearchedHand]()
+            card_count, start_hands = (
+                round_.dealer.counts_after_up_card[split.card_value - 1],
+                list[_SearchedHand](),
+            )
             for branch in split.branches[max(split.branches)]:
                 hands_of_branch = self._build_hands(branch)
                 start_hands += [
                     hands_of_branch[hand] for hand in evaluation.list_start_hands(round_.hand_values, branch)
                 ]
-            splittable_share = Fraction(split.ways, card_count * (card_count - 1))
+            splittable_share = Fraction(split.order_count, card_count * (card_count - 1))
             pair = _SearchedPair(
                 hands_of_box[2 * PACKED_CARD_BY_VALUE[split.card_value - 1]], splittable_share, start_hands
             )

@@ -2,8 +2,10 @@
 
 The dealer's hands are enumerated as counts of cards, each with the number of orders that lead to it; the
 number of ways to draw one from a shoe is a product of falling factorials. Example: two sixes and a nine come from a
-shoe with 24 cards of each value in 24 * 23 * 24 ways for each order. Counts of hands of a given length are below 2^63,
-which is checked for the full shoe, in Python's integers, before numpy multiplies them.
+shoe with 24 cards of each value in 24 * 23 * 24 ways for each order.
+
+numpy counts the ways in 63 bits. Whether this is enough is checked first for the full shoe, with Python's integers; if
+further cards are removed, there are only fewer ways.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 DEALER_RESULT_COUNT: Final = 6
 #: The number of classes of a player's standing hand: 16 and less, and each of 17 to 21.
 STAND_CLASS_COUNT: Final = 6
-#: The number of cards of each value.
+#: The number of cards of each value: index 0 for the ace, index 9 for ten.
 CardCounts = tuple[int, ...]
 
 
@@ -42,79 +44,87 @@ def compute_falling_factorial(number: int, times: int) -> int:
 
 
 def list_final_hands(
-    house: AnalysedHouseRules, up_card_value: int, full_shoe: ShoeCounts
+    house: AnalysedHouseRules, up_card_value: int, counts_after_up_card: ShoeCounts
 ) -> list[tuple[CardCounts, int, int]]:
-    """Return every final hand of the dealer that may follow a first card of this value, except a blackjack.
+    """Return every final hand of the dealer that may follow an up card of this value, except a blackjack.
 
-    Each hand is: the counts of the cards drawn, the number of orders in which they can be drawn, and the
-    result (0 to 4 for the totals 17 to 21, 5 for a bust).
+    ``counts_after_up_card`` are the cards of the shoe without the up card. Each hand is: the counts of the cards drawn,
+    the number of orders in which they can be drawn, and the result (0 to 4 for the totals 17 to 21, 5 for a bust).
     """
-    way_count_by_result: dict[tuple[CardCounts, int], int] = defaultdict(int)
+    order_count_by_hand_and_result: dict[tuple[CardCounts, int], int] = defaultdict(int)
     unfinished_hands: dict[CardCounts, int] = {(0,) * TEN_VALUE: 1}
     while unfinished_hands:
         still_unfinished: dict[CardCounts, int] = defaultdict(int)
-        for drawn_counts, ways in unfinished_hands.items():
-            for n in (n for n in range(TEN_VALUE) if drawn_counts[n] < full_shoe[n]):
-                drawn_after = (*drawn_counts[:n], drawn_counts[n] + 1, *drawn_counts[n + 1 :])
+        for drawn_counts, order_count in unfinished_hands.items():
+            for index in (i for i in range(TEN_VALUE) if drawn_counts[i] < counts_after_up_card[i]):
+                drawn_after = (*drawn_counts[:index], drawn_counts[index] + 1, *drawn_counts[index + 1 :])
                 values = [
                     up_card_value,
                     *(v + 1 for v, count in enumerate(drawn_after) for _ in range(count)),
                 ]
                 if is_blackjack(values):
                     continue
-                best_total = compute_best_total(values)[0]
+                result = min(compute_best_total(values)[0], BEST_HAND_TOTAL + 1) - 17
                 if house.should_dealer_draw(values):
-                    still_unfinished[drawn_after] += ways
+                    still_unfinished[drawn_after] += order_count
                 else:
-                    way_count_by_result[drawn_after, min(best_total, BEST_HAND_TOTAL + 1) - 17] += ways
+                    order_count_by_hand_and_result[drawn_after, result] += order_count
         unfinished_hands = still_unfinished
-    return [(drawn, ways, result) for (drawn, result), ways in way_count_by_result.items()]
+    return [
+        (drawn_counts, order_count, result)
+        for (drawn_counts, result), order_count in order_count_by_hand_and_result.items()
+    ]
 
 
 class DealerFinalHands:
-    """The dealer's final hands after one first card, and the player's net result of standing against them.
+    """The dealer's final hands after one up card, and the player's net result of standing against them.
 
-    The net result is also computed for shoes from which further cards are missing. Its unit is one ordered draw of
-    ``drawn_cards_max`` cards, or of all cards if the shoe has fewer: it is the number of such draws in which the player
-    wins, minus the number in which the player loses.
+    The net result is also computed for shoes from which further cards are missing. It counts ordered draws of
+    ``drawn_cards_max`` cards (of all cards if the shoe has fewer): those in which the player wins, minus those in which
+    the player loses.
     """
 
     def __init__(self, house: AnalysedHouseRules, up_card_value: int, shoe: ShoeCounts) -> None:
-        self.card_counts = tuple(count - (value == up_card_value) for value, count in enumerate(shoe, 1))
-        """The number of cards of each value in the full shoe without the dealer's first card."""
-        self.final_hands = list_final_hands(house, up_card_value, self.card_counts)
+        self.counts_after_up_card = tuple(
+            count - (value == up_card_value) for value, count in enumerate(shoe, 1)
+        )
+        """The number of cards of each value in the full shoe without the dealer's up card."""
+        self.final_hands = list_final_hands(house, up_card_value, self.counts_after_up_card)
         """The final hands: the cards drawn, the number of orders of drawing them, and the result."""
         self.drawn_cards_max = max(sum(drawn) for drawn, _, _ in self.final_hands)
-        """The largest number of cards that the dealer can draw after the first one."""
+        """The largest number of cards that the dealer can draw after the up card."""
         self.blackjack_card_value = {ACE_VALUE: TEN_VALUE, TEN_VALUE: ACE_VALUE}.get(up_card_value)
-        """The card value that makes a blackjack with the dealer's first card, or None."""
+        """The card value that makes a blackjack with the dealer's up card, or None."""
         factor_count_limit = max(3, 1 + max(max(drawn) for drawn, _, _ in self.final_hands))
-        self._falling_factorials = np.zeros((factor_count_limit, max(self.card_counts) + 1), dtype=np.int64)
+        self._falling_factorials = np.zeros(
+            (factor_count_limit, max(self.counts_after_up_card) + 1), dtype=np.int64
+        )
         """The falling factorials, by number of cards drawn and number of cards available."""
         for times in range(factor_count_limit):
-            for number in range(max(self.card_counts) + 1):
+            for number in range(max(self.counts_after_up_card) + 1):
                 factorial = compute_falling_factorial(number, times)
                 self._falling_factorials[times, number] = factorial if factorial < 1 << 63 else -1
         way_count_by_length: dict[int, int] = defaultdict(int)
-        for drawn_counts, ways, _ in self.final_hands:
+        for drawn_counts, order_count, _ in self.final_hands:
             value_ways = [
-                compute_falling_factorial(self.card_counts[n], times) for n, times in enumerate(drawn_counts)
+                compute_falling_factorial(self.counts_after_up_card[index], times)
+                for index, times in enumerate(drawn_counts)
             ]
-            way_count_by_length[sum(drawn_counts)] += ways * prod(value_ways)
+            way_count_by_length[sum(drawn_counts)] += order_count * prod(value_ways)
         if max(way_count_by_length.values()) >= 1 << 63:
             raise AnalysisError("blackjack: the dealer's hands are too many to be counted in 63 bits")
 
     def compute_standing_nets(self, removed_counts: Ints, stand_classes: Ints) -> list[int]:
         """Return the net result of standing, wins minus losses in ordered draws, for each row of ``removed_counts``.
 
-        A row counts the cards that are missing from the shoe in addition to the dealer's first card, by card
+        A row counts the cards that are missing from the shoe in addition to the dealer's up card, by card
         value. ``stand_classes`` has the class of the player's total for each row (0 to ``STAND_CLASS_COUNT`` - 1).
         Rounds in which the dealer has a blackjack are not counted.
         """
-        remaining_cards = np.array(self.card_counts, dtype=np.int64) - removed_counts
+        remaining_cards = np.array(self.counts_after_up_card, dtype=np.int64) - removed_counts
         if (remaining_cards < 0).any():
             raise AnalysisError("blackjack: more cards are removed from the shoe than it contains")
-        way_count_by_result = np.zeros(
+        way_counts = np.zeros(
             (DEALER_RESULT_COUNT, self.drawn_cards_max + 1, len(remaining_cards)), dtype=np.int64
         )
         columns = [np.ascontiguousarray(column) for column in remaining_cards.T]
@@ -122,40 +132,41 @@ class DealerFinalHands:
         factorials_up_to_two = [
             [self._falling_factorials[times][column] for times in range(3)] for column in columns
         ]
-        for drawn_counts, ways, result in self.final_hands:
+        for drawn_counts, order_count, result in self.final_hands:
             dealer_ways = None
-            for n, times in enumerate(drawn_counts):
+            for index, times in enumerate(drawn_counts):
                 if times:
                     value_ways = (
-                        factorials_up_to_two[n][times]
+                        factorials_up_to_two[index][times]
                         if times < 3
-                        else self._falling_factorials[times][columns[n]]
+                        else self._falling_factorials[times][columns[index]]
                     )
-                    dealer_ways = value_ways * ways if dealer_ways is None else dealer_ways * value_ways
-            way_count_by_result[result, sum(drawn_counts)] += dealer_ways
+                    dealer_ways = (
+                        value_ways * order_count if dealer_ways is None else dealer_ways * value_ways
+                    )
+            way_counts[result, sum(drawn_counts)] += dealer_ways
         cards_left = remaining_cards.sum(axis=1)
-        return self._count_wins_minus_losses(way_count_by_result, cards_left, stand_classes)
+        return self._count_wins_minus_losses(way_counts, cards_left, stand_classes)
 
-    def _count_wins_minus_losses(
-        self, way_count_by_result: Ints, cards_left: Ints, stand_classes: Ints
-    ) -> list[int]:
+    def _count_wins_minus_losses(self, way_counts: Ints, cards_left: Ints, stand_classes: Ints) -> list[int]:
         """Return the player's wins minus losses for each row of removed cards, over all dealer hands.
 
-        ``way_count_by_result[result, length]`` counts the dealer's hands by result and number of cards, for each row.
+        ``way_counts[result, length]`` are the ways to draw the dealer's hands with a result and a number of cards, for
+        each row.
         ``cards_left`` is the number of cards left in the shoe, for each row.
         """
         differences: Ints = np.zeros(len(cards_left), dtype=object)
-        sizes = sorted(set(cards_left.tolist()))
-        size_indexes = np.searchsorted(np.array(sizes), cards_left)
+        shoe_sizes = sorted(set(cards_left.tolist()))
+        shoe_size_indexes = np.searchsorted(np.array(shoe_sizes), cards_left)
         for length in range(1, self.drawn_cards_max + 1):
             continuation_ways = [
-                compute_falling_factorial(size - length, min(self.drawn_cards_max, size) - length)
-                for size in sizes
+                compute_falling_factorial(shoe_size - length, min(self.drawn_cards_max, shoe_size) - length)
+                for shoe_size in shoe_sizes
             ]
-            weights = np.array(continuation_ways, dtype=object)[size_indexes]
+            weights = np.array(continuation_ways, dtype=object)[shoe_size_indexes]
             for stand_class in range(STAND_CLASS_COUNT):
                 rows_of_class = np.flatnonzero(stand_classes == stand_class)
-                ways_of_result = way_count_by_result[:, length, rows_of_class]
+                ways_of_result = way_counts[:, length, rows_of_class]
                 # result r of the dealer ties with class r + 1: the dealer loses with a lower total or a bust
                 net = (
                     ways_of_result[: max(stand_class - 1, 0)].sum(axis=0)

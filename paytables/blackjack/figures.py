@@ -1,6 +1,6 @@
 """The exact figures of a blackjack table, as stored in its definition or computed again.
 
-All figures are for a fresh shoe and a single box. If the dealer plays several hands with one first card, each hand
+All figures are for a fresh shoe and a single box. If the dealer plays several hands with one up card, each hand
 has the same distribution: all orders of the shoe are equally likely, so each bet has the same return and the
 same best strategy.
 """

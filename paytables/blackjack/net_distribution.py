@@ -138,7 +138,7 @@ def compute_back_bet_distribution(
 
 
 class _NetDistribution:
-    """The distribution of one strategy's net result, computed for each first card of the dealer in turn."""
+    """The distribution of one strategy's net result, computed for each up card of the dealer in turn."""
 
     stake_count_after_double = 2
     """The number of stakes on a hand after a double."""
@@ -183,7 +183,7 @@ class _NetDistribution:
         return {Fraction(net, self.unit): chance for net, chance in sorted(chance_by_net.items()) if chance}
 
     def _iter_round_nets(self, round_: SolvedRound) -> Iterable[tuple[int, Fraction]]:
-        """Yield each net result with its probability, given the dealer's first card."""
+        """Yield each net result with its probability, given the dealer's up card."""
         single_hand_ends: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
         split_by_hand = {
             2 * PACKED_CARD_BY_VALUE[split.card_value - 1]: split
@@ -513,24 +513,26 @@ def _iter_net_chances(
     removed_counts: Ints = (
         joint_results.cards[:, None] >> PACKED_COUNT_BITS * np.arange(TEN_VALUE) & PACKED_COUNT_MAX
     )
-    fits = (removed_counts <= np.array(dealer.card_counts)).all(axis=1)
-    removed_counts, ways, sizes = (
+    fits = (removed_counts <= np.array(dealer.counts_after_up_card)).all(axis=1)
+    removed_counts, ways, removed_card_counts = (
         removed_counts[fits],
         joint_results.ways[fits],
         removed_counts[fits].sum(axis=1),
     )
-    for size in np.unique(sizes).tolist():
-        has_size = sizes == size
-        cards_left = round_.cards_left - size
+    for removed_card_count in np.unique(removed_card_counts).tolist():
+        has_that_count = removed_card_counts == removed_card_count
+        cards_left = round_.cards_left - removed_card_count
         drawn_count_max = min(dealer.drawn_cards_max, cards_left)
         continuation_ways = [
             compute_falling_factorial(cards_left - length, drawn_count_max - length)
             for length in range(drawn_count_max + 1)
         ]
-        net_ways = count_orders_by_net(dealer, removed_counts[has_size], ways[has_size], continuation_ways)
+        net_ways = count_orders_by_net(
+            dealer, removed_counts[has_that_count], ways[has_that_count], continuation_ways
+        )
         order_count = (
             parts
-            * compute_falling_factorial(round_.cards_left, size)
+            * compute_falling_factorial(round_.cards_left, removed_card_count)
             * compute_falling_factorial(cards_left, drawn_count_max)
         )
         for net, count in enumerate(net_ways):

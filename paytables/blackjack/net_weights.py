@@ -36,22 +36,24 @@ def count_orders_by_net(
     dealer's blackjack. The count is negative if it subtracts hands that do not bust
     (:data:`~paytables.blackjack.net_distribution.HandEnds`). ``continuation_ways[length]`` is the number of orders of
     the cards after a dealer's hand of ``length`` cards. All orders are of cards drawn from the shoe that lacks only the
-    dealer's first card.
+    dealer's up card.
     """
-    shoe: Ints = np.array(dealer.card_counts, dtype=np.int64)
+    shoe: Ints = np.array(dealer.counts_after_up_card, dtype=np.int64)
     hands = [
-        (drawn, hand_ways, dealer_result)
-        for drawn, hand_ways, dealer_result in dealer.final_hands
-        if sum(drawn) < len(continuation_ways)
+        (drawn_counts, order_count, dealer_result)
+        for drawn_counts, order_count, dealer_result in dealer.final_hands
+        if sum(drawn_counts) < len(continuation_ways)
     ]
     # a row for each dealer's hand: its orders, result and length, and for each card its value + 10 * (how many cards of
     # this value come before it), so that the kernel knows how many such cards are left
     dealer_hands: Ints = np.zeros((len(hands), 4 + len(continuation_ways)), dtype=np.int64)
-    for row, (drawn, hand_ways, dealer_result) in zip(dealer_hands, hands, strict=True):
+    for row, (drawn_counts, order_count, dealer_result) in zip(dealer_hands, hands, strict=True):
         cards = [
-            value + 10 * earlier_count for value, count in enumerate(drawn) for earlier_count in range(count)
+            value + 10 * earlier_count
+            for value, count in enumerate(drawn_counts)
+            for earlier_count in range(count)
         ]
-        row[: 3 + len(cards)] = hand_ways, dealer_result, len(cards), *cards
+        row[: 3 + len(cards)] = order_count, dealer_result, len(cards), *cards
     limb_count = 1 + max(number.bit_length() for number in continuation_ways) // _LIMB_BITS
     continuation_limbs: Ints = np.array(
         [_split_into_limbs(number, limb_count) for number in continuation_ways], dtype=np.uint64

@@ -157,12 +157,12 @@ class StrategyCalculator:
 
         If tens must be equal in rank to be split, only the deals with equal ranks are split.
         """
-        pair_cards = round_.dealer.card_counts[splits[0].card_value - 1]
+        pair_cards = round_.dealer.counts_after_up_card[splits[0].card_value - 1]
         order_count = pair_cards * (pair_cards - 1)
         net_sum, stake_sum = unsplit_net_sum, unsplit_stake_sum = unsplit_sums
         for split in splits:
-            net_share = unsplit_net_sum * split.ways // order_count
-            stake_share = unsplit_stake_sum * split.ways // order_count
+            net_share = unsplit_net_sum * split.order_count // order_count
+            stake_share = unsplit_stake_sum * split.order_count // order_count
             hands_max = max(split.branches)
             sums = [
                 (net_share, stake_share),

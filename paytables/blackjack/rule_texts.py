@@ -251,7 +251,7 @@ _CHART_TITLE_TEXTS: Final = {
 def build_chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
     """Return the lines of a blackjack chart as data for the screen.
 
-    Each row has its names by language, and a letter for each first card of the dealer, two to ace;
+    Each row has its names by language, and a letter for each up card of the dealer, two to ace;
     neighbouring rows with equal letters are combined.
     """
     chart_rows: list[dict[str, object]] = []

@@ -89,7 +89,7 @@ class AnalysedHouseRules:
     insurance_odds: Fraction | None
     """The odds of insurance, or None if it is not offered."""
     even_money_up_cards: frozenset[int]
-    """The values of the dealer's first card for which the holder of a blackjack may take 1:1 at once."""
+    """The values of the dealer's up card for which the holder of a blackjack may take 1:1 at once."""
     sevens_odds: Fraction | None
     """The odds of three sevens, which win at once; None: an ordinary 21."""
     suited_678_odds: Fraction | None
@@ -164,7 +164,7 @@ class HouseRules(StrictTable):
     offers_quarter_insurance: bool = Field(default=False, alias="quarter_insurance")
     """Whether a quarter of the stake may be insured, as well as half of it."""
     even_money_against: Literal["no", "ace", "ten"] = Field(default="no", alias="even_money")
-    """The dealer's first cards for which the holder of a blackjack may take 1:1: none, an ace, or also a ten."""
+    """The dealer's up cards for which the holder of a blackjack may take 1:1: none, an ace, or also a ten."""
     three_sevens_odds: WrittenOdds | None = Field(
         None, description="a hand of three sevens wins at once (s. 18.1 (1))", alias="sevens"
     )
@@ -199,7 +199,7 @@ class SideBetRow(StrictTable):
     card_count: Annotated[int, Field(ge=1, le=5)] = Field(default=2, alias="cards")
     """The number of the box's cards that must fit the row."""
     counts_up_card: bool = Field(default=False, alias="dealer")
-    """Whether the dealer's first card counts as one more card of the row."""
+    """Whether the dealer's up card counts as one more card of the row."""
     named_hands: tuple[RankLetters, ...] = Field(default=(), alias="ranks")
     """The hands that the row pays, each as letters of ranks in any order; empty: any ranks."""
     rank_condition: Literal["same", "straight"] | None = Field(default=None, alias="kind")
@@ -215,7 +215,7 @@ class SideBetRow(StrictTable):
     def _check_ranks(self) -> "SideBetRow":
         """Refuse a side bet's row without a condition, or with hands that do not fit its number of cards.
 
-        If the row says so, the dealer's first card counts as one of these cards.
+        If the row says so, the dealer's up card counts as one of these cards.
         """
         count = self.card_count + self.counts_up_card
         wrong_ranks = [ranks for ranks in self.named_hands if len(ranks) != count]
@@ -232,7 +232,7 @@ class SideBetRow(StrictTable):
         return self.suit_condition is None or _SUIT_CHECK_BY_NAME[self.suit_condition](cards)
 
     def is_satisfied_by(self, cards: Sequence[Card]) -> bool:
-        """Return whether exactly these cards satisfy the row; the dealer's first card is last if the row counts it."""
+        """Return whether exactly these cards satisfy the row; the dealer's up card is last if the row counts it."""
         ranks = sorted(get_rank(card) for card in cards)
         if self.named_hands and tuple(ranks) not in parse_named_hands(self.named_hands):
             return False
@@ -330,7 +330,7 @@ RESERVED_SPOT_NAMES: Final = frozenset({*SPOTS_BY_DEALER_HAND, INSURANCE_SPOT, B
 class MainBet(StrictTable):
     """The stake on a blackjack hand (``[main]``).
 
-    In Multi-Action blackjack the dealer plays several hands with one first card, and a box has a stake
+    In Multi-Action blackjack the dealer plays several hands with one up card, and a box has a stake
     against each (ss. 26.3-26.4).
     """
 

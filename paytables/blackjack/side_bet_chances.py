@@ -65,8 +65,8 @@ def _iter_deal_orders(
 ) -> Iterator[tuple[int, tuple[Card, ...], Card | None]]:
     """Yield each order in which the first cards of a blackjack round may be dealt.
 
-    Each item has the number of equivalent orders, the box's cards, and the dealer's first card or None. The
-    box's cards come in order while a row with more cards is still possible, then the dealer's first card.
+    Each item has the number of equivalent orders, the box's cards, and the dealer's up card or None. The
+    box's cards come in order while a row with more cards is still possible, then the dealer's up card.
     Cards that all rows treat alike are dealt once and counted as often as they occur. If no row has a single
     card, two first cards of different ranks are dealt in one order only, which is counted for both orders.
     """

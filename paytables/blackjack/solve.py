@@ -1,6 +1,6 @@
 """Exact solution of blackjack from a full shoe: for laboratories (numpy counts the dealer's results).
 
-After the dealer's first card, each course of play has an integer weight: of all sequences in which a fixed number
+After the dealer's up card, each course of play has an integer weight: of all sequences in which a fixed number
 of further cards can be drawn, the number in which it occurs. The figures of a hand are therefore sums over the hands
 that it can become. A condition, such as that the dealer has no blackjack, only changes the weights. The only
 division is the last step.
@@ -117,27 +117,27 @@ class SplitPair:
 
     card_value: int
     """The value of the paired cards."""
-    ways: int
+    order_count: int
     """The number of card orders that deal the pair."""
-    cards_left: int
+    pair_cards_left: int
     """The number of cards of the pair's value that are left in the shoe."""
     dealer_has_pair_rank: bool = False
-    """Whether tens are split by rank and the dealer's first card has the pair's rank."""
+    """Whether tens are split by rank and the dealer's up card has the pair's rank."""
     branches: dict[int, list[SplitBranch]] = field(default_factory=dict)
     """The groups of hands of the split, by how many hands the pair may become at most."""
 
 
 class SolvedRound:
-    """All blackjack hands against one first card of the dealer, each with its number of card orders, and all splits."""
+    """All blackjack hands against one up card of the dealer, each with its number of card orders, and all splits."""
 
     def __init__(self, house: AnalysedHouseRules, up_card_value: int, shoe: ShoeCounts) -> None:
         self.house, self.up_card_value, self.shoe = house, up_card_value, shoe
         self.dealer = DealerFinalHands(house, up_card_value, shoe)
         self.hand_values = compute_hand_values(shoe)
         """The properties of every possible hand of up to 21, by packed hand."""
-        self._packed_full_shoe = pack_counts(self.dealer.card_counts)
-        self.cards_left = sum(self.dealer.card_counts)
-        """The number of cards in the shoe after the dealer's first card."""
+        self._packed_shoe_after_up_card = pack_counts(self.dealer.counts_after_up_card)
+        self.cards_left = sum(self.dealer.counts_after_up_card)
+        """The number of cards in the shoe after the dealer's up card."""
         hand_cards_max = max(hand_value.card_count for hand_value in self.hand_values.values())
         self.order_length = min(
             self.cards_left, hand_cards_max + 2 * house.hands_max + 2 + self.dealer.drawn_cards_max
@@ -157,7 +157,7 @@ class SolvedRound:
             shoes += [
                 (split.card_value, n)
                 for n in range(len(coefficients))
-                if compute_falling_factorial(split.cards_left, n)
+                if compute_falling_factorial(split.pair_cards_left, n)
             ]
         shoes = list(dict.fromkeys(shoes))
         self._standing_nets = self._compute_standing_nets(shoes)
@@ -175,7 +175,7 @@ class SolvedRound:
 
     @property
     def total_ways(self) -> int:
-        """Return the number of orders in which the cards after the dealer's first card can be dealt."""
+        """Return the number of orders in which the cards after the dealer's up card can be dealt."""
         return compute_falling_factorial(self.cards_left, self.order_length)
 
     def _find_hands_max(self, pair_value: int) -> int:
@@ -204,11 +204,11 @@ class SolvedRound:
     def _list_splits(self) -> list[SplitPair]:
         """Return the pairs that the rules allow to split.
 
-        If tens are split by rank, pairs of the rank of the dealer's first card are listed separately.
+        If tens are split by rank, pairs of the rank of the dealer's up card are listed separately.
         """
         splits: list[SplitPair] = []
         for pair_value in range(ACE_VALUE, TEN_VALUE + 1):
-            card_count = self.dealer.card_counts[pair_value - 1]
+            card_count = self.dealer.counts_after_up_card[pair_value - 1]
             if self._find_hands_max(pair_value) < 2 or card_count < 2:
                 continue
             if pair_value < TEN_VALUE or not self.house.splits_same_rank_only:
@@ -231,20 +231,24 @@ class SolvedRound:
                 splits.append(
                     SplitPair(pair_value, 4 * compute_falling_factorial(rank_cards, 2), rank_cards - 2)
                 )
-        return [split for split in splits if split.ways]
+        return [split for split in splits if split.order_count]
 
     def _list_reached_hands(self, pair_value: int, missing_cards: int) -> list[tuple[int, int]]:
         """Return each hand that a player can reach, with the combined cards that are then out of the shoe.
 
-        The dealer's first card is not included. For ``pair_value`` and ``missing_cards`` see :meth:`_build_tree`.
+        The dealer's up card is not included. For ``pair_value`` and ``missing_cards`` see :meth:`_build_tree`.
         """
         cards_out = (1 + missing_cards) * PACKED_CARD_BY_VALUE[pair_value - 1] if pair_value else 0
         start_hand = PACKED_CARD_BY_VALUE[pair_value - 1] if pair_value else 0
-        full_shoe = self._packed_full_shoe
+        shoe_after_up_card = self._packed_shoe_after_up_card
         hands = list_hands_containing(self.shoe, start_hand)
         if pair_value == ACE_VALUE and self.house.aces_get_one_card:
             hands = [hand for hand in hands if self.hand_values[hand].card_count <= 2]
-        return [(hand, hand + cards_out) for hand in hands if is_part_of_hand(hand + cards_out, full_shoe)]
+        return [
+            (hand, hand + cards_out)
+            for hand in hands
+            if is_part_of_hand(hand + cards_out, shoe_after_up_card)
+        ]
 
     def _compute_standing_nets(self, shoes: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """Return wins minus losses of standing in blackjack, by the cards out of the shoe and the class of the total.
@@ -277,7 +281,7 @@ class SolvedRound:
         def count_cards_left(value_index: int, removed_cards: int) -> int:
             """Return how many cards of a value the shoe has without the packed hand ``removed_cards``."""
             removed_count = (removed_cards >> (PACKED_COUNT_BITS * value_index)) & PACKED_COUNT_MAX
-            return self.dealer.card_counts[value_index] - removed_count
+            return self.dealer.counts_after_up_card[value_index] - removed_count
 
         for hand, removed_cards in self._list_reached_hands(pair_value, missing_cards):
             hand_ways = drawing_ways.get(hand, 0) if tree else 1
@@ -316,11 +320,11 @@ class SolvedRound:
         unpaired_nodes, paired_nodes, other_rank_nodes = HandNodes(), HandNodes(), HandNodes()
         splits_by_rank = pair_value == TEN_VALUE and self.house.splits_same_rank_only
         for missing_cards, coefficients in enumerate(compute_split_coefficients(hands_max)):
-            ways = split.ways * compute_falling_factorial(split.cards_left, missing_cards)
+            ways = split.order_count * compute_falling_factorial(split.pair_cards_left, missing_cards)
             if not ways:
                 continue
-            rank_cards_left = split.cards_left - missing_cards
-            value_cards_left = self.dealer.card_counts[pair_value - 1] - 2 - missing_cards
+            rank_cards_left = split.pair_cards_left - missing_cards
+            value_cards_left = self.dealer.counts_after_up_card[pair_value - 1] - 2 - missing_cards
             for hand, node in tree_by_shoe[pair_value, missing_cards].items():
                 if coefficients.unpaired_hand:
                     unpaired_nodes.setdefault(hand, HandNode()).add_counts(
@@ -528,12 +532,12 @@ class StrategyEvaluation:
     @staticmethod
     def build_pair_node(round_: SolvedRound, split: SplitPair) -> HandNode:
         """Return the counts of card orders in which the two cards of a splittable blackjack pair are dealt."""
-        card_count = round_.dealer.card_counts[split.card_value - 1]
+        card_count = round_.dealer.counts_after_up_card[split.card_value - 1]
         node = HandNode()
         node.add_counts(
             round_.tree[2 * PACKED_CARD_BY_VALUE[split.card_value - 1]],
-            split.ways,
-            split.ways,
+            split.order_count,
+            split.order_count,
             card_count * (card_count - 1),
         )
         return node

@@ -112,8 +112,8 @@ def find_highest_throw_return(
     }
     return {
         seat: max(
-            sum(highest_returns[bet][n] for bet in table_state.bets if bet.seat == seat)
-            for n in range(len(UNORDERED_THROWS))
+            sum(highest_returns[bet][throw_index] for bet in table_state.bets if bet.seat == seat)
+            for throw_index in range(len(UNORDERED_THROWS))
         )
         for seat in {bet.seat for bet in table_state.bets}
     }
@@ -129,7 +129,7 @@ def _find_highest_bet_returns(
     bet_spot_rules = rules_by_spot[bet.spot]
     is_in_come_box = bet_spot_rules.bet.kind in {"come", "dontcome"} and not bet_spot_rules.number_or_dice
     possible_spot_rules = (
-        (bet_spot_rules, *(rules_by_spot[f"{bet_spot_rules.id}-{n}"] for n in POINT_NUMBERS))
+        (bet_spot_rules, *(rules_by_spot[f"{bet_spot_rules.id}-{number}"] for number in POINT_NUMBERS))
         if is_in_come_box
         else (bet_spot_rules,)
     )
@@ -144,11 +144,12 @@ def _find_highest_bet_returns(
         for tried_point, is_switched in product(
             points, (False, True) if spot_rules.can_switch_on_off else (False,)
         ):
-            for n, dice in enumerate(UNORDERED_THROWS):
+            for throw_index, dice in enumerate(UNORDERED_THROWS):
                 result = spot_rules.decide_bet(dice, tried_point, is_switched=is_switched)
                 if isinstance(result, Odds):
-                    highest_returns[n] = max(
-                        highest_returns[n], spot_rules.settle_decided(bet, result, tried_point).credits
+                    highest_returns[throw_index] = max(
+                        highest_returns[throw_index],
+                        spot_rules.settle_decided(bet, result, tried_point).credits,
                     )
     return highest_returns
 

@@ -301,8 +301,8 @@ class CrapsRules(TableRules):
     def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return remarks on a definition that is legal but may surprise: a pay that only returns the stake."""
         return tuple(
-            DefinitionRemark(f"bet.{n}.pays.{key}", "gives the stake back, and nothing more")
-            for n, bet in enumerate(self.definition.bets)
+            DefinitionRemark(f"bet.{bet_index}.pays.{key}", "gives the stake back, and nothing more")
+            for bet_index, bet in enumerate(self.definition.bets)
             for key, odds in bet.odds_by_result.items()
             if not odds.net
         )

@@ -206,11 +206,13 @@ def check_definition(definition: CrapsDefinition, file: str) -> None:
     """
     ids = [bet.id for bet in definition.bets]
     kinds = {bet.id: bet.kind for bet in definition.bets}
-    for n, bet in enumerate(definition.bets):
-        if bet.id in ids[:n]:
-            raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is listed twice")
+    for bet_index, bet in enumerate(definition.bets):
+        if bet.id in ids[:bet_index]:
+            raise DefinitionError(file, f"bet.{bet_index}.id", f"{bet.id!r} is listed twice")
         if bet.flat_bet_id is not None and kinds.get(bet.flat_bet_id) not in FLAT_BET_KINDS:
-            raise DefinitionError(file, f"bet.{n}.on", f"{bet.flat_bet_id!r} is not a flat bet of this table")
+            raise DefinitionError(
+                file, f"bet.{bet_index}.on", f"{bet.flat_bet_id!r} is not a flat bet of this table"
+            )
     for kind in FLAT_BET_KINDS:
         if list(kinds.values()).count(kind) > 1:
             raise DefinitionError(file, "bet", f"two bets have the kind {kind}; a table has only one of it")

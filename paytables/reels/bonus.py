@@ -126,13 +126,13 @@ class PickBonus(_EnumerableBonusStage):
         paid_wins: list[PaidWin] = []
         awards: list[Award] = []
         opened_boxes: list[dict[str, int | str]] = []
-        for n in range(self.pick_count):
+        for pick_index in range(self.pick_count):
             decision = Decision(
                 "pick", tuple(closed_boxes), {"stage": self.name, "opened": list(opened_boxes)}
             )
             box = decision.get_chosen_option((yield decision))
             closed_boxes.remove(box)
-            index = draw_weighted_index(draw, counts, f"{self.name}.pick{n + 1}")
+            index = draw_weighted_index(draw, counts, f"{self.name}.pick{pick_index + 1}")
             counts = self._remove_drawn_item(counts, index)
             item = self.items[index]
             paid_wins += item.build_payments({"box": box})
@@ -152,7 +152,7 @@ class PickBonus(_EnumerableBonusStage):
             (tuple(p.count for p in self.items), 0, ()): 1
         }
         finished_chances: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
-        for n, order_count in enumerate(self._box_order_counts):
+        for pick_index, order_count in enumerate(self._box_order_counts):
             still_unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = defaultdict(int)
             ended_cases: dict[tuple[int, GivenAwards], int] = defaultdict(int)
             for (counts, credits_, given_awards), cases in unfinished_states.items():
@@ -160,7 +160,7 @@ class PickBonus(_EnumerableBonusStage):
                     if not counts[i]:
                         continue
                     result = (credits_ + item.credits, select_given_awards((*given_awards, *item.awards)))
-                    if item.ends_picking or n + 1 == self.pick_count:
+                    if item.ends_picking or pick_index + 1 == self.pick_count:
                         ended_cases[result] += cases * counts[i]
                     else:
                         still_unfinished[self._remove_drawn_item(counts, i), *result] += cases * counts[i]
@@ -309,10 +309,10 @@ class HoldBonus(_EnumerableBonusStage):
         item_by_cell: list[int | None] = [None] * self.cell_count
         cell_order = list(range(self.cell_count))
         # the cells of the first coins are a uniform sample; each coin's value is drawn separately
-        for n in range(self.start_coins):
-            swap_index = n + draw.below(self.cell_count - n, f"{self.name}.cell")
-            cell_order[n], cell_order[swap_index] = cell_order[swap_index], cell_order[n]
-            item_by_cell[cell_order[n]] = draw_weighted_index(draw, weights, f"{self.name}.coin")
+        for coin_index in range(self.start_coins):
+            swap_index = coin_index + draw.below(self.cell_count - coin_index, f"{self.name}.cell")
+            cell_order[coin_index], cell_order[swap_index] = cell_order[swap_index], cell_order[coin_index]
+            item_by_cell[cell_order[coin_index]] = draw_weighted_index(draw, weights, f"{self.name}.coin")
         spins = [{"left": self.respin_count, "cells": list(item_by_cell)}]
         respins_left = self.respin_count
         while respins_left and None in item_by_cell:

@@ -140,8 +140,8 @@ def build_line_components(
     for line_index, line in enumerate(lines):
         cell_count_by_reel = tuple(sum(1 for reel, _ in line if reel == x) for x in range(len(columns)))
         fitting_patterns = tuple(
-            n
-            for n, p in enumerate(patterns)
+            pattern_index
+            for pattern_index, p in enumerate(patterns)
             if len(p.elements) == len(line) and (p.lines is None or line_index + 1 in p.lines)
         )
         line_indexes_by_group.setdefault((cell_count_by_reel, fitting_patterns), []).append(line_index)
@@ -151,9 +151,15 @@ def build_line_components(
             cell_count_by_reel, [lines[line_index] for line_index in line_indexes], columns
         )
         start_node = _build_line_automaton(
-            graph, cell_count_by_reel, alphabet, [patterns[n] for n in fitting_patterns], multiplier_combiner
+            graph,
+            cell_count_by_reel,
+            alphabet,
+            [patterns[pattern_index] for pattern_index in fitting_patterns],
+            multiplier_combiner,
         )
-        letter_numbers_by_reel = [{letter: n for n, letter in enumerate(letters)} for letters in alphabet]
+        letter_numbers_by_reel = [
+            {letter: letter_number for letter_number, letter in enumerate(letters)} for letters in alphabet
+        ]
         for line_index in line_indexes:
             component_by_line[line_index] = WinComponent(
                 "line",
@@ -270,7 +276,7 @@ def _multiply_factors(
 
 def build_ways_components(
     graph: WinGraph,
-    pay_row_number: int,
+    component_number: int,
     symbol_multipliers: SymbolMultipliers,
     prize_by_count: dict[int, LinePrize],
     columns: Sequence[Sequence[SymbolColumn]],
@@ -343,7 +349,7 @@ def build_ways_components(
     return [
         WinComponent(
             "ways",
-            pay_row_number,
+            component_number,
             graph.add_automaton("run", step, letter_counts, _build_constant_finish(end)),
             count_in_column,
             win_symbols=symbol_multipliers,
@@ -354,7 +360,7 @@ def build_ways_components(
 
 def build_scatter_component(
     graph: WinGraph,
-    pay_row_number: int,
+    component_number: int,
     symbol_multipliers: SymbolMultipliers,
     prize_by_count: dict[int, LinePrize],
     columns: Sequence[Sequence[SymbolColumn]],
@@ -382,7 +388,7 @@ def build_scatter_component(
     start_node = graph.add_automaton(
         0, add_shown, letter_counts, lambda count: _find_end_for_count(prize_by_count, count, all_reels_mask)
     )
-    return WinComponent("scatter", pay_row_number, start_node, count_in_column, win_symbols=fitting_symbols)
+    return WinComponent("scatter", component_number, start_node, count_in_column, win_symbols=fitting_symbols)
 
 
 def build_stick_component(

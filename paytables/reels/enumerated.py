@@ -319,7 +319,9 @@ class HeldReels(_EnumeratedStage):
         """
         classes = []
         for letters_by_column in self.reels.letters:
-            class_by_letters = {letters: n for n, letters in enumerate(sorted(set(letters_by_column)))}
+            class_by_letters = {
+                letters: class_index for class_index, letters in enumerate(sorted(set(letters_by_column)))
+            }
             classes.append([class_by_letters[letters] for letters in letters_by_column])
         return classes
 
@@ -334,8 +336,8 @@ class HeldReels(_EnumeratedStage):
         class_weights_by_reel = []
         for classes, weights in zip(self._column_classes, self.reels.column_weights, strict=True):
             case_counts = [0] * (max(classes) + 1)
-            for n, weight in zip(classes, weights, strict=True):
-                case_counts[n] += weight
+            for class_index, weight in zip(classes, weights, strict=True):
+                case_counts[class_index] += weight
             class_weights_by_reel.append(case_counts)
         return class_weights_by_reel
 
@@ -344,11 +346,13 @@ class HeldReels(_EnumeratedStage):
         """Return the credits and the prizes of every window, by the classes of the columns that the reels show."""
         reels = self.reels
         example_columns = [
-            [reels.columns[x][classes.index(n)] for n in range(max(classes) + 1)]
+            [reels.columns[x][classes.index(class_index)] for class_index in range(max(classes) + 1)]
             for x, classes in enumerate(self._column_classes)
         ]
         return {
-            column_classes: reels.evaluate([example_columns[x][n] for x, n in enumerate(column_classes)])
+            column_classes: reels.evaluate(
+                [example_columns[x][class_index] for x, class_index in enumerate(column_classes)]
+            )
             for column_classes in itertools.product(*(range(len(columns)) for columns in example_columns))
         }
 

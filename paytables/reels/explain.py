@@ -210,22 +210,22 @@ class _StageExplainer:
                     f"{' '.join(pay.pattern)} on a line {_format_worth(prize.credits, prize.awards)}"
                 )
         yield from sentences
-        for n, pay in enumerate(stage_definition.pay_rows):
+        for pay_row_index, pay in enumerate(stage_definition.pay_rows):
             if pay.kind != "line":
-                yield from self._iter_count_sentences(n, pay)
+                yield from self._iter_count_sentences(pay_row_index, pay)
             elif pay.symbol_or_group is not None:
-                yield from self._iter_mixed_sentences(n, pay, listed_prizes)
+                yield from self._iter_mixed_sentences(pay_row_index, pay, listed_prizes)
         yield from self._iter_multiplier_sentences(stage_definition)
 
     def _iter_mixed_sentences(
-        self, pay_row_number: int, pay_row: PayTableRow, listed_prizes: set[str]
+        self, pay_row_index: int, pay_row: PayTableRow, listed_prizes: set[str]
     ) -> Iterator[str]:
         """Yield sentences on prizes of a pay row that only a mixture of symbols, or substitutes, can win."""
         own_symbol_multipliers = self._builder.find_symbol_multipliers(
-            f"{self._builder.stage_key}.pay.{pay_row_number}",
+            f"{self._builder.stage_key}.pay.{pay_row_index}",
             "=" + str(pay_row.symbol_or_group).removeprefix("="),
         )
-        for prize in self._builder.build_count_prizes(pay_row_number, pay_row).values():
+        for prize in self._builder.build_count_prizes(pay_row_index, pay_row).values():
             if prize.name in listed_prizes or not (prize.credits or prize.awards):
                 continue
             mixture = self._find_mixture(prize, own_symbol_multipliers)
@@ -283,14 +283,14 @@ class _StageExplainer:
                 factor = self._symbols.multipliers[symbol]
                 yield f"{self._symbol_ids[symbol]} multiplies a win{condition_text} by {factor}; {combination_text}"
 
-    def _iter_count_sentences(self, pay_row_number: int, pay_row: PayTableRow) -> Iterator[str]:
+    def _iter_count_sentences(self, pay_row_index: int, pay_row: PayTableRow) -> Iterator[str]:
         """Yield a sentence for each count of a ways or scatter row of the pay table that can be won."""
         place_text = (
             "anywhere"
             if pay_row.kind == "scatter"
             else f"on reels in a row from the {_format_side(pay_row)}, per way"
         )
-        for prize in self._builder.build_count_prizes(pay_row_number, pay_row).values():
+        for prize in self._builder.build_count_prizes(pay_row_index, pay_row).values():
             if prize.name not in self._reels.omitted_prizes and (prize.credits or prize.awards):
                 yield f"{prize.name} {place_text} {_format_worth(prize.credits, prize.awards)}"
 
@@ -420,7 +420,7 @@ class _StageExplainer:
         self, definition_key: str, stage_definition: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield a remark for each scatter that an expanding symbol may cover."""
-        for n, pay in enumerate(stage_definition.pay_rows):
+        for pay_row_index, pay in enumerate(stage_definition.pay_rows):
             if pay.kind != "scatter":
                 continue
             for x, strip in enumerate(stage_definition.strips):
@@ -432,7 +432,7 @@ class _StageExplainer:
                 if hiding_symbols:
                     order_text = "before" if stage_definition.scatter_count_time == "before" else "after"
                     yield DefinitionRemark(
-                        f"{definition_key}.pay.{n}",
+                        f"{definition_key}.pay.{pay_row_index}",
                         f"{hiding_symbols[0]} may fill reel {x + 1} over {pay.symbol_or_group}: "
                         f"scatters are counted {order_text} that (`scatters`)",
                     )
@@ -442,19 +442,19 @@ class _StageExplainer:
         self, definition_key: str, stage_definition: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield a remark for each multiplying symbol in a scatter prize, where its multiplier has no effect."""
-        for n, pay in enumerate(stage_definition.pay_rows):
+        for pay_row_index, pay in enumerate(stage_definition.pay_rows):
             if pay.kind != "scatter":
                 continue
             element = (
                 self._symbols.find_symbol_multipliers(
-                    str(pay.symbol_or_group), f"{definition_key}.pay.{n}.of", multiply_own=True
+                    str(pay.symbol_or_group), f"{definition_key}.pay.{pay_row_index}.of", multiply_own=True
                 )
                 or ()
             )
             for symbol, factor in enumerate(element):
                 if factor > 1 and symbol in self._list_symbols_on_strips():
                     yield DefinitionRemark(
-                        f"{definition_key}.pay.{n}",
+                        f"{definition_key}.pay.{pay_row_index}",
                         f"the multiplier x{factor} of {self._symbol_ids[symbol]} has no effect on scatters",
                     )
 
@@ -462,10 +462,10 @@ class _StageExplainer:
         self, definition_key: str, stage_definition: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield remarks on wilds that count as a scatter, or that alone complete a way of another symbol."""
-        for n, pay in enumerate(stage_definition.pay_rows):
+        for pay_row_index, pay in enumerate(stage_definition.pay_rows):
             if pay.kind == "line":
                 continue
-            row_key = f"{definition_key}.pay.{n}"
+            row_key = f"{definition_key}.pay.{pay_row_index}"
             element = self._builder.find_symbol_multipliers(row_key, str(pay.symbol_or_group))
             own_symbol_multipliers = self._builder.find_symbol_multipliers(
                 row_key, "=" + str(pay.symbol_or_group).removeprefix("=")
@@ -480,8 +480,8 @@ class _StageExplainer:
                         f"{name} counts as {pay.symbol_or_group} anywhere; to prevent this, "
                         f"list {pay.symbol_or_group} in its `not_for`",
                     )
-                elif count := self._find_highest_own_count(wild, n, pay):
-                    prize = self._builder.build_count_prizes(n, pay)[count]
+                elif count := self._find_highest_own_count(wild, pay_row_index, pay):
+                    prize = self._builder.build_count_prizes(pay_row_index, pay)[count]
                     factor = 1 if pay.counts_reel_once else element[wild] ** count
                     worth_text = _format_worth(prize.credits * factor, prize.awards)
                     text = f"{count} {name} on reels in a row {worth_text}: as {prize.name}"
@@ -493,7 +493,7 @@ class _StageExplainer:
     ) -> Iterator[DefinitionRemark]:
         """Yield a remark for each count of the same symbol that two rows of the pay table pay."""
         first_row_by_pay: dict[object, int] = {}
-        for n, pay in enumerate(stage_definition.pay_rows):
+        for pay_row_index, pay in enumerate(stage_definition.pay_rows):
             for count in pay.pay_by_count:
                 pay_key = (
                     count,
@@ -504,15 +504,15 @@ class _StageExplainer:
                     pay.line_numbers,
                     pay.needs_own_symbol,
                 )
-                if first_row_by_pay.setdefault(pay_key, n) != n:
+                if first_row_by_pay.setdefault(pay_key, pay_row_index) != pay_row_index:
                     rule_text = (
                         "only the higher of the two is paid" if pay.kind == "line" else "both are paid"
                     )
                     first_row = first_row_by_pay[pay_key]
                     text = f"{count} {pay.symbol_or_group} stands in pay.{first_row} as well: {rule_text}"
-                    yield DefinitionRemark(f"{definition_key}.pay.{n}.pays.{count}", text)
+                    yield DefinitionRemark(f"{definition_key}.pay.{pay_row_index}.pays.{count}", text)
 
-    def _find_highest_own_count(self, symbol: int, pay_row_number: int, pay_row: PayTableRow) -> int:
+    def _find_highest_own_count(self, symbol: int, pay_row_index: int, pay_row: PayTableRow) -> int:
         """Return the highest count of a ways prize that one symbol alone can win on adjacent reels, or 0."""
         is_shown = [any(symbol in column for column in reel) for reel in self._reels.columns]
         sides = {"left": [is_shown], "right": [is_shown[::-1]]}.get(
@@ -521,7 +521,7 @@ class _StageExplainer:
         # how many reels in a row, from the side, can show the symbol
         reel_count = max([*side, False].index(False) for side in sides)
         return max(
-            (c for c in self._builder.build_count_prizes(pay_row_number, pay_row) if c <= reel_count),
+            (c for c in self._builder.build_count_prizes(pay_row_index, pay_row) if c <= reel_count),
             default=0,
         )
 

@@ -162,10 +162,10 @@ class ReelBuilder:
         """Return every prize that the pay table states for this way to bet, even if no window wins it."""
         promised_prizes = []
         played_line_count = len(self._list_played_lines())
-        for n, pay_row in enumerate(self.stage_definition.pay_rows):
+        for pay_row_index, pay_row in enumerate(self.stage_definition.pay_rows):
             if pay_row.line_numbers is not None and min(pay_row.line_numbers) > played_line_count:
                 continue
-            row_key = f"{self.stage_key}.pay.{n}"
+            row_key = f"{self.stage_key}.pay.{pay_row_index}"
             prizes = (
                 [self._build_pattern_prize(row_key, pay_row)]
                 if pay_row.pattern
@@ -303,8 +303,8 @@ class ReelBuilder:
         patterns_by_group: dict[str, list[components.WinPattern]] = {}
         pay_components: list[components.WinComponent] = []
         count_by_kind = {"ways": 0, "scatter": 0}
-        for n, pay_row in enumerate(self.stage_definition.pay_rows):
-            row_key = f"{self.stage_key}.pay.{n}"
+        for pay_row_index, pay_row in enumerate(self.stage_definition.pay_rows):
+            row_key = f"{self.stage_key}.pay.{pay_row_index}"
             if pay_row.kind == "line":
                 if not lines:
                     raise self.build_error(row_key, "is a line prize, but the stage has no lines")
@@ -386,9 +386,9 @@ class ReelBuilder:
                 patterns_by_group.setdefault(pay_row.prize_group, []).extend(patterns)
         return lines, patterns_by_group
 
-    def build_count_prizes(self, pay_row_number: int, pay_row: PayTableRow) -> dict[int, LinePrize]:
-        """Return the prizes of the pay-table row with this number, which counts a symbol, by that count."""
-        return self._build_prizes(f"{self.stage_key}.pay.{pay_row_number}", pay_row)
+    def build_count_prizes(self, pay_row_index: int, pay_row: PayTableRow) -> dict[int, LinePrize]:
+        """Return the prizes of the pay-table row with this index, which counts a symbol, by that count."""
+        return self._build_prizes(f"{self.stage_key}.pay.{pay_row_index}", pay_row)
 
     def _find_row_ranges_read(self, component_kind: str) -> tuple[tuple[int, int], ...]:
         """Return, for each reel, the rows (first, end) that a pay component of this kind reads; empty for all rows.

@@ -185,9 +185,9 @@ class WheelRules(TablelessRules):
         """Return remarks on what is legal but may surprise: a prize that only returns the stake."""
         return tuple(
             DefinitionRemark(
-                f"area.{n}.pays.{symbol}", "pays 1, which only gives the stake back: pays include it"
+                f"area.{area_index}.pays.{symbol}", "pays 1, which only gives the stake back: pays include it"
             )
-            for n, area in enumerate(self.definition.areas)
+            for area_index, area in enumerate(self.definition.areas)
             for symbol, pay in area.pay_by_symbol.items()
             if pay == 1
         )
@@ -290,15 +290,17 @@ def _check_areas(definition: WheelDefinition) -> None:
 def _check_preset_bets(definition: WheelDefinition) -> None:
     """Refuse a preset bet on an unknown area, on one area twice, or beyond the limits of the layout."""
     bet_layout, areas = definition.layout, {area.id for area in definition.areas}
-    for n, preset_bet in enumerate(definition.preset_bets):
+    for form_index, preset_bet in enumerate(definition.preset_bets):
         unknown_areas = set(preset_bet.area_ids) - areas
         if unknown_areas:
-            raise _WheelDefinitionError(f"form.{n}.areas", f"there is no area {min(unknown_areas)!r}")
+            raise _WheelDefinitionError(
+                f"form.{form_index}.areas", f"there is no area {min(unknown_areas)!r}"
+            )
         if len(set(preset_bet.area_ids)) != len(preset_bet.area_ids):
-            raise _WheelDefinitionError(f"form.{n}.areas", "an area is listed twice")
+            raise _WheelDefinitionError(f"form.{form_index}.areas", "an area is listed twice")
         if bet_layout.areas_max is not None and len(preset_bet.area_ids) > bet_layout.areas_max:
             raise _WheelDefinitionError(
-                f"form.{n}.areas",
+                f"form.{form_index}.areas",
                 f"has {format_count(len(preset_bet.area_ids), 'area')}; at most {bet_layout.areas_max} "
                 "may be staked on",
             )
@@ -307,6 +309,6 @@ def _check_preset_bets(definition: WheelDefinition) -> None:
             and min(bet_layout.stake_options) * len(preset_bet.area_ids) > bet_layout.cost_max_credits
         ):
             raise _WheelDefinitionError(
-                f"form.{n}",
+                f"form.{form_index}",
                 f"costs more than layout.cost, {bet_layout.cost_max_credits}, the most that a spin may cost",
             )

@@ -47,7 +47,7 @@ _ENTRY_KINDS_READ: Final = frozenset(
 class PositionPair(NamedTuple):
     """Two player positions at one game on one gaming day; ``winner`` won money from ``loser``.
 
-    It won in single rounds, or, in a :class:`PairFlow`, over the whole day.
+    The winner won in single rounds or, in a :class:`PairFlow`, over the whole day.
     """
 
     day: str
@@ -146,18 +146,16 @@ class _Play:
     position: int
     start_record: GameRecord
     raised_credits: int = 0
-    are_stakes_between_players: bool = False
+    is_round_between_players: bool = False
     is_folded: bool = False
 
     def add_choice(self, choice: GameChoice) -> None:
         """Record a choice: the stake it adds, whether it is the decision that all players have staked, and any fold.
 
-        The play counts as folded if the outcome of the choice, which ends the game, settles the player's stake as
+        The game counts as folded if the outcome of the choice, which ends the game, settles the player's stake as
         folded.
         """
-        self.are_stakes_between_players = (
-            self.are_stakes_between_players or choice.choice == ALL_STAKED_OPTION
-        )
+        self.is_round_between_players = self.is_round_between_players or choice.choice == ALL_STAKED_OPTION
         self.raised_credits += choice.staked_credits
         settlements = () if choice.outcome is None else choice.outcome.settlements
         self.is_folded = any(
@@ -178,7 +176,7 @@ class _Round:
     """Whether a game of the round was void, or its players did not win each other's stakes."""
 
     def add_end(self, play: _Play, end_record: GameEndWithHandpay) -> None:
-        """Add the result of ``play``, which ended with the record ``end_record``."""
+        """Add the result of the game ``play``, which ended with the record ``end_record``."""
         staked_cents = (
             play.start_record.bet_credits + play.raised_credits
         ) * play.start_record.denomination_cents
@@ -301,7 +299,7 @@ def iter_round_results(entries: Iterable[StoredEntry]) -> Iterator[RoundResult]:
             if entry.kind == GAME_END.kind:
                 round_.add_end(play, from_json(GameEndWithHandpay, record, location))
             round_.is_excluded = (
-                round_.is_excluded or entry.kind == GAME_VOID.kind or not play.are_stakes_between_players
+                round_.is_excluded or entry.kind == GAME_VOID.kind or not play.is_round_between_players
             )
             round_.open_play_ids.discard(play.start_record.play_id)
             del plays[play.start_record.play_id]

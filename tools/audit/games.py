@@ -212,9 +212,9 @@ class GameAudit:
         start_record = self._check_entry(entry, kind)
         self._stakes.check_entry(entry)
         if kind == BETTING_CLOSED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
-            self._rounds.record_spin_start(spin.round_id)
+            self._rounds.record_betting_closed(spin.round_id)
         elif kind == WHEEL_NUMBER_RECEIVED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
-            self._rounds.record_wheel_number(spin.round_id, spin.winning_number)
+            self._rounds.record_winning_number(spin.round_id, spin.winning_number)
         elif kind == _POWER_UP_KIND:
             self._rounds.drop_starting_round()
         elif kind == CARRIED_STATE_KIND and (spin_data := entry.transaction.state.get(WheelKey.LAST_SPIN)):
@@ -312,30 +312,30 @@ class GameAudit:
         self, entry: StoredEntry, start_record: GameRecord, step: RecordedStep | GameChoice
     ) -> None:
         """Check that a game records the number that the reader of the physical wheel reported for the game's round."""
-        reported_number = self._find_wheel_number(start_record)
+        winning_number = self._find_winning_number(start_record)
         # the number of a carried-over game was reported in the previous journal
-        if reported_number is None and entry.transaction.kind == CARRIED_GAME_KIND:
+        if winning_number is None and entry.transaction.kind == CARRIED_GAME_KIND:
             return
-        if reported_number is None or step.choice != str(reported_number):
-            reported_text = "no number" if reported_number is None else f"{reported_number}"
+        if winning_number is None or step.choice != str(winning_number):
+            reported_text = "no number" if winning_number is None else f"{winning_number}"
             self._report_finding(
                 entry,
                 f"the recorded number is {step.choice}, but the wheel reported {reported_text} for this spin",
             )
 
-    def _find_wheel_number(self, start_record: GameRecord) -> int | None:
+    def _find_winning_number(self, start_record: GameRecord) -> int | None:
         """Return the number that a physical wheel reported for a game's round, or None.
 
         The report may be in this journal, or, after a memory clear, in the journal before the clear.
         """
-        reported_number, carried_spin = (
-            self._rounds.find_wheel_number(start_record.round_id),
+        winning_number, carried_spin = (
+            self._rounds.find_winning_number(start_record.round_id),
             self._carried_spin,
         )
         return (
             carried_spin.number_by_round_id.get(start_record.round_id)
-            if reported_number is None and carried_spin is not None
-            else reported_number
+            if winning_number is None and carried_spin is not None
+            else winning_number
         )
 
     def _check_step(self, entry: StoredEntry) -> None:
@@ -369,7 +369,7 @@ class GameAudit:
             self._report_finding(entry, f"play {play_id} was not started")
             return
         step_count = len(play.steps) + (0 if play.start_record is None else len(play.start_record.steps))
-        self._rounds.end_play(play_id, step_count, is_void=kind == GAME_VOID.kind)
+        self._rounds.end_game(play_id, step_count, is_void=kind == GAME_VOID.kind)
         replayed_game = None if play.start_record is None else self._replay(play, play.start_record)
         if kind == GAME_VOID.kind:
             self.void_game_count += 1
@@ -509,9 +509,7 @@ class GameAudit:
             if isinstance(step, GameChoice):
                 self._check_raise(entry, start_record, step, stepped_game)
             if stepped_game.decision is not None:
-                self._rounds.check_choice_for_other_seat(
-                    entry, start_record, step_number, step, stepped_game.decision
-                )
+                self._rounds.check_who_decided(entry, start_record, step_number, step, stepped_game.decision)
             if stepped_game.decision is not None and stepped_game.decision.kind == WHEEL_DECISION_KIND:
                 self._check_wheel(entry, start_record, step)
             try:
@@ -664,17 +662,17 @@ class GameAudit:
             with suppress(*REPLAY_ERRORS):
                 stepped_game = replay_game(game, game_record)
         self._stakes.check_void(play.entries, start_record, stepped_game, end_entry, void_record)
-        wheel_number = self._find_wheel_number(start_record) if start_record.round_id else None
+        winning_number = self._find_winning_number(start_record) if start_record.round_id else None
         open_game = OpenGameState(
             is_decided=game_record.outcome is not None,
             can_be_replayed=stepped_game is not None,
-            is_next_step_recorded=wheel_number is not None or self._rounds.is_behind_round(game_record),
+            is_next_step_recorded=winning_number is not None or self._rounds.is_behind_round(game_record),
             can_collect_win=game is not None
             and stepped_game is not None
             and can_win_without_draw(game, game_record),
             are_next_numbers_unavailable=self._read_memory(IntegrityKey.OUT_OF_SERVICE) is not None
             or _is_waiting_for_wheel(stepped_game),
-            are_stakes_between_players=self._rounds.are_stakes_between_players(start_record),
+            is_round_between_players=self._rounds.is_round_between_players(start_record),
             is_round_void=self._rounds.is_round_void(start_record),
         )
         if refusal_reason := find_reason_void_is_refused(void_record.void_reason, open_game):
@@ -692,7 +690,7 @@ class GameAudit:
                 )
         recorded_outcome, is_decided = (
             void_record.recorded_outcome,
-            game_record.outcome is not None or wheel_number is not None,
+            game_record.outcome is not None or winning_number is not None,
         )
         won_cents = None if game_record.outcome is None else game_record.returned_cents
         if (recorded_outcome.is_decided, recorded_outcome.win_cents) != (is_decided, won_cents):

@@ -112,7 +112,7 @@ class LevelAudit:
         self._claims_with_ruling: set[str] = set()
         """The ids of progressive claims on which two people have ruled."""
         self._play_id_by_contribution: dict[tuple[str, int], str] = {}
-        """The id of the play that made each contribution to a linked mystery level, by (pool, contribution number)."""
+        """The id of the game that made each contribution to a linked mystery level, by (pool, contribution number)."""
         self._mystery_terms_by_pool_id: dict[str, tuple[Fraction, int]] = {}
         """The terms of each linked mystery level, by pool: contribution per wager, and ceiling, both in minor units."""
         self.level_by_pool_id: dict[str, Level] = {}
@@ -134,7 +134,7 @@ class LevelAudit:
                 if self._open_play_by_id or self._register_lines_by_play_id or kind == GAME_VOID.kind:
                     self._check_game_end(entry)
                 elif any(t.source.startswith(_OPERATOR_ACCOUNT_PREFIX) for t in entry.transaction.transfers):
-                    self._report_finding(entry, "transfers pay a progressive level, but the play hit none")
+                    self._report_finding(entry, "transfers pay a progressive level, but the game hit none")
             else:
                 self._check_other_entry(entry, kind, start_record)
         except RecordError as error:
@@ -179,7 +179,7 @@ class LevelAudit:
                 self._check_level_changes(entry, level_changes)
             elif read_details(entry).get("hits"):
                 self._report_finding(
-                    entry, "record.hits: expected none, because the play has no progressive levels"
+                    entry, "record.hits: expected none, because the game has no progressive levels"
                 )
         elif kind.startswith("progressive."):
             self._check_level_entry(entry, kind)
@@ -257,7 +257,7 @@ class LevelAudit:
                 open_pool_ids = [] if play is None else sorted(set(play.pool_id_by_level.values()))
                 self._report_finding(
                     entry,
-                    f"record.pools: expected levels of the open play, {open_pool_ids}; "
+                    f"record.pools: expected levels of the open game, {open_pool_ids}; "
                     f"found"
                     f" {list(ended_game.pool_ids)}",
                 )
@@ -365,7 +365,7 @@ class LevelAudit:
             if _take_mystery_draw(pool_id, level.compute_mystery_hit_chance(wager_cents), draws):
                 won_mystery_levels.append((participation.level, pool_id))
         if draws:
-            self._report_finding(entry, f"record.mystery: {len(draws)} draws belong to no level of this play")
+            self._report_finding(entry, f"record.mystery: {len(draws)} draws belong to no level of this game")
         self._check_hits(
             entry, play, start_record.outcome, level_record.hits, level_changes, won_mystery_levels
         )
@@ -489,7 +489,7 @@ class LevelAudit:
 
         A wager of this machine must have won it, its secret must be the committed one, and it must not have
         been won before. The secret and the amount are not checked if two people ruled on the prize, or if the prize is
-        recorded as not proved and returns to its level because the game is void. Only a prize that is paid by hand
+        recorded as not verified and returns to its level because the game is void. Only a prize that is paid by hand
         after its game may move money, and it must be in the register of wins. A prize won by an open game is stored as
         a hit of that game.
         """

@@ -51,7 +51,7 @@ _SENTENCE_BUILDER_BY_CODE: Final[Mapping[str, Callable[[Mapping[str, Any]], str]
         f"the clock went from {record.get('last_entry')} to {record.get('now')}"
     ),
     CLOCK_DOUBTED.kind: lambda record: (
-        f"the clock was doubted at {record.get('now')}: {record.get('why')}; last good {record.get('good')}"
+        f"the clock was not trusted at {record.get('now')}: {record.get('why')}; last trusted time {record.get('good')}"
     ),
     CLOCK_TRUSTED.kind: lambda record: f"the clock was right again at {record.get('now')}",
     CLOCK_CONFIRMED.kind: lambda record: (

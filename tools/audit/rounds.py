@@ -12,7 +12,7 @@ from egm.app.entries import RNG_RESEEDED, RNG_SELF_TESTED
 from egm.config.cabinet_file import POSITIONS_MAX
 from egm.integrity.entries import CLOCK_CHANGED
 from egm.integrity.journal_entries import CHECKPOINT_SIGNED, MEMORY_EVENT_RECORDED, SEGMENT_ARCHIVED
-from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
+from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, is_round_between_players
 from egm.play.records.games import GAME_CHOICE_KIND
 from meters import StoredEntry
 from meters.recall import CARRIED_GAME_KIND
@@ -46,19 +46,19 @@ class _Round:
     steps: list[RecordedStep] = field(default_factory=list)
     """The steps of the round in order: each has the draws and, after the first, a player's choice."""
     first_recorders: list[str] = field(default_factory=list)
-    """For each step of the round, the id of the play that recorded the step first ("" if unknown)."""
+    """For each step of the round, the id of the game that recorded the step first ("" if unknown)."""
     seat_by_position: dict[int, int | None] = field(default_factory=dict)
     """The seat of each player position that plays the round; None at a table without seats."""
     open_play_ids: set[str] = field(default_factory=set)
-    """The ids of the round's plays that have not ended. A position may record its steps much later than others."""
-    has_void_play: bool = False
-    """Whether staff declared a play of the round void."""
+    """The ids of the round's games that have not ended. A position may record its steps much later than others."""
+    has_void_game: bool = False
+    """Whether staff declared a game of the round void."""
     ending_void_play_id: str = ""
-    """The id of the play that was declared void and thereby ended the round, or "".
+    """The id of the game that was declared void and thereby ended the round, or "".
 
-    A void play ends its round if the players of the round win each other's stakes.
+    A void game ends its round if the players of the round win each other's stakes.
     """
-    wheel_number: int | None = None
+    winning_number: int | None = None
     """The number that a physical wheel reported for the round, or None."""
 
     def list_possible_positions(self, seat_number: int) -> range:
@@ -81,8 +81,8 @@ class RoundAudit:
     """The check that all games of a shared round record the same draws, table bets and choices.
 
     ``report_finding`` is called for each entry that differs from its round, and ``add_notice`` for each notice.
-    ``can_start_game`` returns whether, by the machine's stored values, a position may start the game with the
-    given digest now, with the given bets (credits by spot).
+    ``can_start_game(position, digest, bets)`` returns whether the stored values allow the position to start a game
+    of the definition with this digest and these bets (credits by spot).
     """
 
     def __init__(
@@ -100,25 +100,26 @@ class RoundAudit:
         One spin of a physical wheel can be the round of several tables, each with its own definition.
         """
         self._round_key_by_play_id: dict[str, tuple[str, str]] = {}
-        """The round of each open play, as (round id, digest of the game definition), by play id."""
+        """The round of each open game, as (round id, digest of the game definition), by play id."""
         self._ended_round_keys: dict[tuple[str, str], None] = {}
-        """The rounds without an open play, as (round id, definition digest), in the order in which they ended."""
+        """The rounds without an open game, as (round id, definition digest), in the order in which they ended."""
         self._spin_round_id = ""
-        """The id of the round for whose spin of a physical wheel the bets were closed last."""
-        self._spin_number: int | None = None
+        """The round of the physical wheel's latest spin; set when the bets for the spin are closed."""
+        self._spin_winning_number: int | None = None
+        """The number that the wheel reported for that spin; None until then."""
         self._starting_round: tuple[StoredEntry, _Round] | None = None
         """The round that the seats are starting one after the other, with the entry of its last game start, or None."""
         self._unable_seats: set[int] = set()
-        """The seats with a bet in the starting round that could not start a game when its last game started."""
+        """The seats with a bet in the starting round that could not start a game when its latest game started."""
         self._has_machine_kept_running = False
-        """Whether an entry proves that the machine kept running, without power loss, after the last game start."""
+        """Whether an entry proves that the machine kept running, without power loss, after that game start."""
 
-    def record_spin_start(self, round_id: str) -> None:
-        """Store the id of the round for whose spin of a physical wheel the bets have been closed.
+    def record_betting_closed(self, round_id: str) -> None:
+        """Note that the bets are closed for a spin of the physical wheel; the spin decides the round ``round_id``.
 
         Games at several tables may belong to this round.
         """
-        self._spin_round_id, self._spin_number = round_id, None
+        self._spin_round_id, self._spin_winning_number = round_id, None
 
     def check_game_start(self, entry: StoredEntry, game_record: GameRecord, position: int) -> None:
         """Check that a game of a shared round starts with the same draws and table bets as the round's other games.
@@ -139,7 +140,7 @@ class RoundAudit:
             self._check_spin(
                 entry,
                 game_record,
-                is_started_by_other_table=bool(round_by_digest) and digest not in round_by_digest,
+                is_first_game_at_further_table=bool(round_by_digest) and digest not in round_by_digest,
             )
         round_ = round_by_digest.setdefault(digest, _Round(game_record.round_id, digest, table_bets))
         if round_.table_bets != table_bets:
@@ -170,7 +171,7 @@ class RoundAudit:
             self._unable_seats = {
                 missing_seat
                 for missing_seat in _list_missing_seats(round_)
-                if not self._can_start(round_, missing_seat)
+                if not self._can_every_possible_position_start(round_, missing_seat)
             }
         round_.open_play_ids.add(game_record.play_id)
         self._round_key_by_play_id[game_record.play_id] = game_record.round_id, digest
@@ -181,26 +182,27 @@ class RoundAudit:
         if game_record.round_steps and not is_carried:
             self._report_finding(
                 entry,
-                "record.round_steps: only a game that a clear carried over records steps of its round beyond its own",
+                "record.round_steps: only a game that a clear carried over may record steps of its round that it lacks",
             )
         for step_index, step in enumerate(game_record.round_steps):
             self._record_step(entry, game_record, step_index, step, first_recorder="")
 
     def _check_spin(
-        self, entry: StoredEntry, game_record: GameRecord, *, is_started_by_other_table: bool
+        self, entry: StoredEntry, game_record: GameRecord, *, is_first_game_at_further_table: bool
     ) -> None:
         """Check that a game's round agrees with the physical wheel.
 
-        Tables may share a round only if it is a spin of the wheel; ``is_started_by_other_table`` is whether another
-        table has started this round. No game may start after the number of the spin was reported.
+        Tables may share a round only if it is a spin of the wheel. ``is_first_game_at_further_table``: whether another
+        table has started this round, and this table has not. No game may start after the number of the spin was
+        reported.
         """
-        if is_started_by_other_table and game_record.round_id != self._spin_round_id:
+        if is_first_game_at_further_table and game_record.round_id != self._spin_round_id:
             self._report_finding(
                 entry, f"record.game: other seats of the round {game_record.round_id} play another game"
             )
-        if game_record.round_id == self._spin_round_id and self._spin_number is not None:
+        if game_record.round_id == self._spin_round_id and self._spin_winning_number is not None:
             self._report_finding(
-                entry, f"the game starts after number {self._spin_number} of its round was reported"
+                entry, f"the game starts after number {self._spin_winning_number} of its round was reported"
             )
 
     def is_in_starting_round(self, game_record: GameRecord) -> bool:
@@ -230,14 +232,16 @@ class RoundAudit:
         entry, round_ = self._starting_round
         self._starting_round = None
         for missing_seat in _list_missing_seats(round_):
-            if missing_seat not in self._unable_seats and self._can_start(round_, missing_seat):
+            if missing_seat not in self._unable_seats and self._can_every_possible_position_start(
+                round_, missing_seat
+            ):
                 self._report_finding(
                     entry,
                     f"seat {missing_seat} has a bet in the round {round_.id}, but started no game of it",
                 )
 
-    def _can_start(self, round_: _Round, seat: int) -> bool:
-        """Return whether all positions to which this seat may belong can start a game with its bets now."""
+    def _can_every_possible_position_start(self, round_: _Round, seat: int) -> bool:
+        """Return whether every position to which the seat may belong can now start a game with the seat's bets."""
         bets = {bet.spot: bet.credits for bet in round_.table_bets if bet.seat == seat}
         return all(
             self._can_start_game(position, round_.digest, bets)
@@ -272,31 +276,34 @@ class RoundAudit:
             missing_seat_error = (
                 f"seat {missing_seat} has a bet in the round {round_.id}, but started no game of it"
             )
-            is_able = missing_seat not in self._unable_seats and self._can_start(round_, missing_seat)
+            is_able = missing_seat not in self._unable_seats and self._can_every_possible_position_start(
+                round_, missing_seat
+            )
             if self._has_machine_kept_running and is_able:
                 self._report_finding(entry, f"{missing_seat_error} before the end of the journal")
             else:
                 self._add_notice(
                     entry,
-                    f"{missing_seat_error} before the end of the journal; only a failure at that moment explains it",
+                    f"{missing_seat_error} before the end of the journal; either the power failed at that moment, or "
+                    "its position could not start one",
                 )
 
     def drop_starting_round(self) -> None:
         """After a power loss, stop expecting games from the seats that had not started one in the current round."""
         self._starting_round = None
 
-    def end_play(self, play_id: str, step_count: int, *, is_void: bool) -> None:
-        """Remove a play that ended after ``step_count`` steps from the open plays of its round.
+    def end_game(self, play_id: str, step_count: int, *, is_void: bool) -> None:
+        """Remove a game that ended after ``step_count`` steps from the open games of its round.
 
-        A void play ends its round if the players win each other's stakes, unless another seat has already
+        A void game ends its round if the players win each other's stakes, unless another seat has already
         recorded a further step. The data of a limited number of ended rounds stays stored.
         """
         round_id, digest = self._round_key_by_play_id.pop(play_id, ("", ""))
         round_ = self._rounds.get(round_id, {}).get(digest)
         if round_ is None:
             return
-        round_.has_void_play = round_.has_void_play or is_void
-        if is_void and step_count == len(round_.steps) and are_stakes_between_players(round_.steps):
+        round_.has_void_game = round_.has_void_game or is_void
+        if is_void and step_count == len(round_.steps) and is_round_between_players(round_.steps):
             round_.ending_void_play_id = round_.ending_void_play_id or play_id
         round_.open_play_ids.discard(play_id)
         if not round_.open_play_ids:
@@ -307,16 +314,16 @@ class RoundAudit:
             if not self._rounds[round_id]:
                 del self._rounds[round_id]
 
-    def record_wheel_number(self, round_id: str, wheel_number: int | None) -> None:
+    def record_winning_number(self, round_id: str, winning_number: int | None) -> None:
         """Record the number that a physical wheel reported for a round."""
         if round_id == self._spin_round_id:
-            self._spin_number = wheel_number
+            self._spin_winning_number = winning_number
         for round_ in self._rounds.get(round_id, {}).values():
-            round_.wheel_number = wheel_number
+            round_.winning_number = winning_number
 
-    def find_wheel_number(self, round_id: str) -> int | None:
+    def find_winning_number(self, round_id: str) -> int | None:
         """Return the number that a physical wheel reported for a round, or None."""
-        return next((round_.wheel_number for round_ in self._rounds.get(round_id, {}).values()), None)
+        return next((round_.winning_number for round_ in self._rounds.get(round_id, {}).values()), None)
 
     def process_game_step(
         self, entry: StoredEntry, start_record: GameRecord, step_index: int, choice: GameChoice
@@ -351,17 +358,17 @@ class RoundAudit:
         return round_ is not None and len(round_.steps) > len(game_record.steps)
 
     def is_round_void(self, game_record: GameRecord) -> bool:
-        """Return whether the round of this game has ended because the play of another seat was declared void."""
+        """Return whether the round of this game has ended because the game of another seat was declared void."""
         round_ = None if game_record.wager.seat is None else self._find_round(game_record)
         return round_ is not None and round_.ending_void_play_id not in {"", game_record.play_id}
 
-    def are_stakes_between_players(self, game_record: GameRecord) -> bool:
+    def is_round_between_players(self, game_record: GameRecord) -> bool:
         """Return whether the players of this game's round win each other's stakes rather than the operator's.
 
         The game must be open or have just ended.
         """
         round_ = None if game_record.wager.seat is None else self._find_round(game_record)
-        return round_ is not None and are_stakes_between_players(round_.steps)
+        return round_ is not None and is_round_between_players(round_.steps)
 
     def _record_step(
         self,
@@ -374,7 +381,7 @@ class RoundAudit:
     ) -> None:
         """Store a step of a round; report a finding if another seat recorded the step differently.
 
-        ``first_recorder`` is the id of the play that recorded the step first: None for this game's play, "" if unknown.
+        ``first_recorder`` is the id of the game that recorded the step first: None for this game, "" if unknown.
         """
         round_ = self._find_round(game_record)
         if round_ is None:
@@ -391,7 +398,7 @@ class RoundAudit:
                 "recorded, in its draws or its choice",
             )
 
-    def check_choice_for_other_seat(
+    def check_who_decided(
         self,
         entry: StoredEntry,
         start_record: GameRecord,
@@ -399,11 +406,12 @@ class RoundAudit:
         step: RecordedStep | GameChoice,
         decision: Decision,
     ) -> None:
-        """Check a choice that a game records: for the player of another seat, it must be the default choice.
+        """Check that a recorded choice was made by a player or machine that was entitled to make it.
 
-        ``decision`` states which seat must decide, and the default. Only that seat's own game may record
-        another choice. If the machine decided for the player of the game's own seat, that choice must be the default
-        too. If the decision is whether all have staked, the answer must agree with the games that the seats started.
+        ``decision`` states which seat must decide, and the default choice. If the game of another seat is the first to
+        record the step, or if the machine decided for the player of the game's own seat, the choice must be the
+        default. If the decision is whether all have staked, the choice must agree with the games that the seats have
+        started.
         """
         if isinstance(step, GameChoice) and step.is_table_answer:
             self._check_choice_by_machine(entry, start_record, step, decision)
@@ -457,7 +465,7 @@ class RoundAudit:
                 entry,
                 f"record.choice: the round is played, but seat {missing_seats[0]} has not wagered its stake",
             )
-        have_all_staked = not missing_seats and (round_ is None or not round_.has_void_play)
+        have_all_staked = not missing_seats and (round_ is None or not round_.has_void_game)
         if have_all_staked and step.choice != ALL_STAKED_OPTION:
             self._report_finding(
                 entry,

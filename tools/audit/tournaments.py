@@ -1,4 +1,4 @@
-"""The audit of tournaments: the installed rules, each sold entry and round, and each game replayed from its draws.
+"""The audit of tournaments: the rules, each tournament entry and round, and each game replayed from its draws.
 
 While the machine is in a tournament, no meter of games for money may change.
 """
@@ -63,14 +63,14 @@ class _Tournament:
     """The text of the rules file."""
     number: str = ""
     """The operator's number of the machine; "" if the journal does not state it, as after a memory clear."""
-    participants: dict[int, str] = field(default_factory=dict)
+    participant_by_entry_number: dict[int, str] = field(default_factory=dict)
     """The participant's number for each tournament entry sold, played or paid here, by entry number."""
-    sold_entries: set[int] = field(default_factory=set)
-    """The numbers of the entries sold on this machine."""
-    void_entries: set[int] = field(default_factory=set)
-    """The numbers of the entries that were declared void."""
-    paid_entries: set[int] = field(default_factory=set)
-    """The numbers of the entries whose prizes were paid on this machine."""
+    sold_entry_numbers: set[int] = field(default_factory=set)
+    """The numbers of the tournament entries sold on this machine."""
+    void_entry_numbers: set[int] = field(default_factory=set)
+    """The numbers of the tournament entries that were declared void."""
+    paid_entry_numbers: set[int] = field(default_factory=set)
+    """The numbers of the tournament entries for which a prize was paid on this machine."""
     ending_by_entry_and_round: dict[tuple[int, int], str] = field(default_factory=dict)
     """How each round ended, by (number of the tournament entry, round number)."""
 
@@ -186,7 +186,7 @@ class TournamentAudit:
         installed_rules = from_json(InstalledRules, stored_rules, TournamentKey.INSTALLED_RULES)
         try:
             parse_rules(installed_rules.text)
-        except OperatorError:  # already reported for the entry that installed them
+        except OperatorError:  # already reported for the journal entry that installed them
             return None
         return self._tournament_by_digest.setdefault(
             installed_rules.digest, _Tournament(installed_rules.digest, installed_rules.text)
@@ -240,17 +240,18 @@ class TournamentAudit:
                 entry,
                 f"record.fee_cents: expected {entry_terms.fee_cents} by the rules, found {record.fee_cents}",
             )
-        if record.entry_number in tournament.participants:
+        if record.entry_number in tournament.participant_by_entry_number:
             self._report_finding(
                 entry,
                 f"record.entry: tournament entry {record.entry_number} was already sold or played before this "
                 "journal entry",
             )
         self._note_irregular_entry_number(entry, tournament, record.entry_number)
-        tournament.participants[record.entry_number] = record.participant_number
-        tournament.sold_entries.add(record.entry_number)
+        tournament.participant_by_entry_number[record.entry_number] = record.participant_number
+        tournament.sold_entry_numbers.add(record.entry_number)
         participants = [
-            tournament.participants[number] for number in tournament.sold_entries - tournament.void_entries
+            tournament.participant_by_entry_number[number]
+            for number in tournament.sold_entry_numbers - tournament.void_entry_numbers
         ]
         if participants.count(record.participant_number) > entry_terms.per_participant:
             self._report_finding(
@@ -268,13 +269,13 @@ class TournamentAudit:
     def _note_irregular_entry_number(
         self, entry: StoredEntry, tournament: _Tournament, entry_number: int
     ) -> None:
-        """Add a notice if a tournament entry was sold out of order, or entry numbers were skipped.
+        """Add a notice if a tournament entry was sold out of order, or numbers of tournament entries were skipped.
 
-        All machines of a tournament use one series of entry numbers, in the order of sale; staff type them.
+        All machines of a tournament number its entries in one series, in the order of sale; staff type the numbers.
         Skipped numbers are only noted if the tournament has one machine. Gaps between several machines are
         found when their journals are put together (:mod:`egm.features.tournament.results`).
         """
-        last_number = max(tournament.sold_entries, default=0)
+        last_number = max(tournament.sold_entry_numbers, default=0)
         if entry_number < last_number:
             self._add_notice(
                 entry,
@@ -300,16 +301,16 @@ class TournamentAudit:
         tournament = self._tournament
         if tournament is None:
             return
-        if record.entry_number not in tournament.sold_entries - tournament.void_entries:
+        if record.entry_number not in tournament.sold_entry_numbers - tournament.void_entry_numbers:
             self._report_finding(
                 entry,
                 f"record.entry: entry {record.entry_number} was not sold on this machine, or was already void",
             )
-        elif record.participant_number != tournament.participants[record.entry_number]:
+        elif record.participant_number != tournament.participant_by_entry_number[record.entry_number]:
             self._report_finding(
                 entry,
                 f"record.participant: entry {record.entry_number} was sold to "
-                f"{tournament.participants[record.entry_number]}, found {record.participant_number}",
+                f"{tournament.participant_by_entry_number[record.entry_number]}, found {record.participant_number}",
             )
         if record.fee_cents != tournament.rules.entries.fee_cents:
             self._report_finding(
@@ -317,30 +318,35 @@ class TournamentAudit:
                 f"record.fee_cents: expected the fee of the rules, {tournament.rules.entries.fee_cents}; "
                 f"found {record.fee_cents}",
             )
-        tournament.void_entries.add(record.entry_number)
+        tournament.void_entry_numbers.add(record.entry_number)
 
     def _check_prize(self, entry: StoredEntry, record: entries.PrizePaid) -> None:
         """Check that the prize of a tournament entry is paid once, to its participant, and not to a void entry."""
         tournament = self._tournament
         if tournament is None:
             return
-        if record.entry_number in tournament.void_entries or record.entry_number in tournament.paid_entries:
+        if (
+            record.entry_number in tournament.void_entry_numbers
+            or record.entry_number in tournament.paid_entry_numbers
+        ):
             reason = (
                 "was void"
-                if record.entry_number in tournament.void_entries
+                if record.entry_number in tournament.void_entry_numbers
                 else "had already received its prize"
             )
             self._report_finding(
                 entry, f"record.entry: entry {record.entry_number} {reason} before this entry"
             )
-        known_participant = tournament.participants.setdefault(record.entry_number, record.participant_number)
+        known_participant = tournament.participant_by_entry_number.setdefault(
+            record.entry_number, record.participant_number
+        )
         if known_participant != record.participant_number:
             self._report_finding(
                 entry,
                 f"record.participant: expected {known_participant}, who has the entry; found "
                 f"{record.participant_number}",
             )
-        tournament.paid_entries.add(record.entry_number)
+        tournament.paid_entry_numbers.add(record.entry_number)
 
     def _check_round_start(self, entry: StoredEntry, record: entries.RoundStarted) -> None:
         """Check that the rules allow this round of the tournament entry with these points.
@@ -363,9 +369,14 @@ class TournamentAudit:
                 entry,
                 f"record.points: expected {round_terms.points} by the rules, found {record.starting_points}",
             )
-        known_participant = tournament.participants.setdefault(record.entry_number, record.participant_number)
-        if known_participant != record.participant_number or record.entry_number in tournament.void_entries:
-            validity_text = "void" if record.entry_number in tournament.void_entries else "valid"
+        known_participant = tournament.participant_by_entry_number.setdefault(
+            record.entry_number, record.participant_number
+        )
+        if (
+            known_participant != record.participant_number
+            or record.entry_number in tournament.void_entry_numbers
+        ):
+            validity_text = "void" if record.entry_number in tournament.void_entry_numbers else "valid"
             self._report_finding(
                 entry,
                 f"record.entry: expected a valid entry of {record.participant_number}; found entry "
@@ -678,7 +689,7 @@ class TournamentAudit:
             self._report_finding(entry, f"play {record.play_id} is decided and may not be void")
 
     def _compare_round(self, entry: StoredEntry, expected: TournamentRound) -> None:
-        """Report a finding unless the entry stores exactly ``expected`` as the round of its position."""
+        """Report a finding unless the journal entry stores exactly ``expected`` as the round of its position."""
         stored_round = entry.state.get(format_storage_key("purse", read_position(entry)))
         recorded_round = (
             None if stored_round is None else from_json(TournamentRound, stored_round, "state.purse")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: What the columns of the confidence bands mean, as text.
 _CONFIDENCE_BANDS_LEGEND: Final = (
     "a band is the interval in which the return lies, with the stated probability, after that number of games; "
-    "'trade 90 %' uses z = 1.65, as PAR sheets do, and '90 %' uses z = 1.644853627"
+    "'trade 90 %' uses z = 1.65, as is usual in the trade, and '90 %' uses z = 1.644853627"
 )
 
 
@@ -34,7 +34,7 @@ def print_par_sheet(game: Game, analysis: Analysis, odds_limits: OddsLimits = DE
     echo(f"definition SHA-256 {game.digest}")
     if game.rules.commission_rate is not None:
         echo(
-            "levy, the certified figure of a game of players against each other: "
+            "levy (the certified figure of games between players): "
             f"{format_percent(game.rules.commission_rate)}"
         )
     for bet in analysis.bets:
@@ -74,15 +74,27 @@ def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
     """Yield the main figures of a bet as rows (name, figure, note)."""
     yield "return", format_percent(bet.rtp), f"{bet.rtp}" if bet.rtp.denominator < 10**12 else ""
     if bet.mean_staked_credits is not None:
-        yield "of all that is staked", format_percent(bet.rtp_of_all_staked), f"{bet.rtp_of_all_staked}"
+        yield (
+            "return of all that is staked",
+            format_percent(bet.rtp_of_all_staked),
+            f"{bet.rtp_of_all_staked}",
+        )
     if bet.worst_rtp is not None:
-        yield "of the best choices", format_percent(bet.rtp), bet.strategy or ""
+        yield "return of the best choices", format_percent(bet.rtp), bet.strategy or ""
         if bet.simplest_rtp is not None:
-            yield "of the simplest choices", format_percent(bet.simplest_rtp), bet.simplest_strategy or ""
-        yield "of the worst choices", format_percent(bet.worst_rtp), ""
+            yield (
+                "return of the simplest choices",
+                format_percent(bet.simplest_rtp),
+                bet.simplest_strategy or "",
+            )
+        yield "return of the worst choices", format_percent(bet.worst_rtp), ""
     if bet.progressives:
-        yield "with progressives at reset", format_percent(bet.compute_rtp_including_levels("reset")), ""
-        yield "and what play adds to them", format_percent(bet.rtp_with_progressives), ""
+        yield (
+            "return with progressives at reset",
+            format_percent(bet.compute_rtp_including_levels("reset")),
+            "",
+        )
+        yield "return with progressives and increments", format_percent(bet.rtp_with_progressives), ""
     if bet.hit_probability is not None:
         yield "hit frequency", format_percent(bet.hit_probability), format_one_in(bet.hit_probability)
     if bet.win_at_least_bet_probability is not None:
@@ -96,7 +108,7 @@ def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
             f"index {1.65 * bet.standard_deviation:.3f} (z 1.65)",
         )
     if bet.max_win_credits is not None:
-        label = "highest win, less what was added" if bet.mean_raise_credits else "highest win"
+        label = "highest win, raises deducted" if bet.mean_raise_credits else "highest win"
         yield label, format_count(bet.max_win_credits, "credit"), format_one_in(bet.max_win_probability)
 
 
@@ -203,7 +215,9 @@ def _build_progressive_table(bet: BetAnalysis) -> Table:
 
 def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> Table:
     """Return a table of the prizes in kind with their stated values, which no return of a bet includes."""
-    value_columns = _build_right_aligned_columns(*(f"apart, at {cents}" for cents in denominations_cents))
+    value_columns = _build_right_aligned_columns(
+        *(f"return at {cents} (not in the total)" for cents in denominations_cents)
+    )
     rows = (
         (
             merchandise.prize,
@@ -231,7 +245,9 @@ def print_level_returns(level_returns: "list[LevelReturn]", unit: str) -> None:
     columns: Columns = (
         "bet",
         "level",
-        *_build_right_aligned_columns(f"stake, {unit}", f"meter, {unit}", "level returns", "with the game"),
+        *_build_right_aligned_columns(
+            f"stake, {unit}", f"meter, {unit}", "return of the level", "return with the game"
+        ),
     )
     rows = (
         (

@@ -196,7 +196,7 @@ class _EntryBuilder:
             if stored_value is None:
                 continue
             if isinstance(pattern, ObjectWithMembers) and isinstance(stored_value, dict):
-                self._names[pattern.name] = stored_value
+                self._names[pattern.bound_name] = stored_value
                 for name, part in pattern.members.items():
                     self._bind_pattern_names(part, stored_value.get(name.removesuffix("?")))
             else:
@@ -359,7 +359,7 @@ class _EntryBuilder:
                 derived_value = self._evaluate_derived(pattern)
                 return None if derived_value is _NOT_YET_DERIVABLE else derived_value
             case ObjectWithChanges():
-                stored_members = self._names.get(pattern.name, {})
+                stored_members = self._names.get(pattern.original, {})
                 unchanged = {
                     key: part for key, part in stored_members.items() if key not in pattern.absent_members
                 }

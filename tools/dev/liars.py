@@ -69,13 +69,14 @@ class KnownAuditGap:
 _JOURNAL_START_LIE: Final = "the machine number or key with which a journal begins"
 _COIN_LOCATION_LIE: Final = "where a coin went, for example into a hopper that does not exist"
 _OTHER_STAFF_MEMBER_LIE: Final = (
-    "the staff number of an act, replaced by that of a colleague with the same permission"
+    "a staff number in an entry, replaced by that of a colleague with the same permission"
 )
 _ENROLLED_PERSON_LIE: Final = (
     "the number or role of an enrolled person, if nothing that they did since contradicts it"
 )
 _ACT_WITHOUT_CONSEQUENCE_LIE: Final = (
-    "the addition or removal of a whole act on which no later entry depends, such as the last bill"
+    "the addition or removal of all entries of an event, such as the last bill, "
+    "if no later entry depends on them"
 )
 _DRAW_WITHOUT_EFFECT_LIE: Final = "a draw that changes neither what was shown nor what was won"
 _RECEIVED_REPORT_LIE: Final = "what a controller or host showed or reported, if it moved nothing"
@@ -107,7 +108,8 @@ _TAX_LIE: Final = (
     "contradicts them"
 )
 _PAY_ROW_MARK_LIE: Final = (
-    "in journals of earlier versions, whether a paid amount was a prize of the pay table"
+    "whether a paid amount was a prize of the pay table, in journals of earlier versions, "
+    "which did not record it"
 )
 _ROUND_ID_LIE: Final = "the id of a round that no other position played"
 

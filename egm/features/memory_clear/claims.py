@@ -45,7 +45,7 @@ from egm.play.records.game_record import (
     LevelContribution,
     LevelHitRecord,
     TableRecord,
-    are_stakes_between_players,
+    is_round_between_players,
 )
 from egm.play.records.games import PUSH_ACCOUNT
 from egm.progressive.keys import ProgressiveKey
@@ -376,7 +376,7 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
         ]
     is_void = game_record.round_id in book.evidence.void_round_ids
     must_be_carried = (
-        outcome is None and are_stakes_between_players((*game_record.steps, *round_steps)) and not is_void
+        outcome is None and is_round_between_players((*game_record.steps, *round_steps)) and not is_void
     )
     payment_method = "hand" if outcome is not None else "void"
     closed_claim_by_state_name = {

@@ -22,7 +22,7 @@ from egm.play.records.game_record import (
     GameRecord,
     MysteryPrizeWon,
     RecordedStep,
-    are_stakes_between_players,
+    is_round_between_players,
 )
 from egm.play.records.games import GAME_CHOICE_KIND, MYSTERY_WON_KIND, WAGER_ACCOUNT
 from egm.progressive.entries import LEVEL_OPENED
@@ -195,7 +195,7 @@ class MemoryEvidence:
         if (
             game_record.end_entry_kind == GAME_VOID.kind
             and len(game_record.steps) == len(steps)
-            and are_stakes_between_players(steps)
+            and is_round_between_players(steps)
         ):
             self.void_round_ids.add(game_record.round_id)
 

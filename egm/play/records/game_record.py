@@ -41,7 +41,7 @@ class RecordedStep:
     draws: tuple[DrawRecord, ...]
 
 
-def are_stakes_between_players(steps: Iterable[RecordedStep]) -> bool:
+def is_round_between_players(steps: Iterable[RecordedStep]) -> bool:
     """Return whether the players of a round with these steps win each other's stakes, as in poker.
 
     The steps of such a round contain the recorded cue that all players have staked.

@@ -271,7 +271,14 @@ LIES = [
     (rule_on_two_prizes, RULED, 1, rule_otherwise, WON, "does not follow the stored ruling on claim claim-2"),
     (rule_on_two_prizes, WON, 1, keep_held, WON, "the prize is held before this entry"),
     (pay_proved_prize, WON, 0, remove_held, WON, "the prize is not held before this entry"),
-    (pay_proved_prize, WON, 0, write("proved", False), WON, "is not proved, and no ruling on it is stored"),
+    (
+        pay_proved_prize,
+        WON,
+        0,
+        write("proved", False),
+        WON,
+        "is not verified (proved), and no ruling on it is stored",
+    ),
 ]
 
 

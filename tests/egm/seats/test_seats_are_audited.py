@@ -82,8 +82,7 @@ def test_a_journal_that_ends_while_a_round_starts_is_noted_and_is_no_fault(playe
     assert not [reason for reason in found if "has a bet in the round" in reason]
     assert last_kind or found == []
     assert (
-        len([reason for reason in noted if "only a failure at that moment explains it" in reason])
-        == 3 - start
+        len([reason for reason in noted if "either the power failed at that moment" in reason]) == 3 - start
     )
 
 

@@ -288,4 +288,4 @@ def test_an_entry_that_ends_a_pause_at_a_limit_early_is_reported(tmp_path):
         "record": {"kind": "time_limit"},
         "state": {"reminder": None},
     }
-    assert "does not end a pause" in audit_findings([*entries, read])[len(entries) + 1]
+    assert "cannot be ended by acknowledging it" in audit_findings([*entries, read])[len(entries) + 1]

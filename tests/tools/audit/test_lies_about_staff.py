@@ -336,4 +336,4 @@ def test_a_staff_list_carried_over_without_a_clear_is_named():
         "state": {"staff": recorded},
     }
     findings = audit_findings([*entries[:index], forged])
-    assert "carried over only by a memory clear" in findings[index + 1]
+    assert "carried over otherwise than by a memory clear" in findings[index + 1]

@@ -132,7 +132,7 @@ def test_the_sheet_lists_the_departures_from_the_usual_rules(game):
 def test_sheet_and_certification_state_the_levy_of_a_game_between_players():
     chemin = "monaco-chemin-de-fer"
     assert json.loads(run("par", chemin, "--json"))["levy"] == {"exact": "1/20", "decimal": 0.05}
-    words = "levy, the certified figure of a game of players against each other: 5.0000 %"
+    words = "levy (the certified figure of games between players): 5.0000 %"
     assert words in run("par", chemin)
     assert [line for line in run("par", chemin, "--csv").splitlines() if ",levy,1/20,0.05" in line]
     report = json.loads(run("certify", chemin, "--jurisdiction", "monaco", "--games-played", 200, "--json"))
@@ -153,7 +153,7 @@ def test_a_sheet_explains_multiplied_wins_and_raises_deducted_from_them():
     for game in ("quebec-three-card-poker", "quebec-blackjack", "quebec-war"):
         text = run("par", game)
         assert text.count("credits to the bet on average (doubles, splits, raises)") == 1, game
-        assert "highest win, less what was added" in text
+        assert "highest win, raises deducted" in text
     assert "what was added" not in run("par", "quebec-let-it-ride")
 
 

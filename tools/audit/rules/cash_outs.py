@@ -25,9 +25,9 @@ from tools.audit.rules.shared_checks import (
     ABSENT_VALUE,
     CASHABLE_ACCOUNT,
     check_ticket_ledger_grows,
-    require,
+    report_unless,
+    report_unless_equal,
     require_all_credit,
-    require_equal,
     require_new_id,
     require_paid_coins,
     require_stored_value,
@@ -217,7 +217,7 @@ def _check_recorded_coins(context: CheckContext) -> None:
 
 #: Pattern of the stored cash-out that pays coins.
 _COIN_CASH_OUT_PATTERN: Final = ObjectWithMembers(
-    "pay_out", id="$id:text", way="coins", amount_cents="$reserved_cents", coins="$coins:positive"
+    bound_name="pay_out", id="$id:text", way="coins", amount_cents="$reserved_cents", coins="$coins:positive"
 )
 #: Pattern of the stored payout of coins that was abandoned.
 _ABANDONED_COINS_PATTERN: Final = {
@@ -231,7 +231,7 @@ _ABANDONED_COINS_PATTERN: Final = {
     "in_coins?": "$:object",
 }
 #: Check that the coins of a payout add up to its amount.
-_CHECK_COIN_SUM: Final = require(
+_CHECK_COIN_SUM: Final = report_unless(
     lambda context: (
         f"coins: {context['coins']} coins of the recorded value do not add up to {context['reserved_cents']} cents"
     ),
@@ -277,7 +277,7 @@ _CASH_OUT_RULES: Final = (
         extra_checks=(
             require_new_id("cashout"),
             require_all_credit("credit"),
-            require_equal(
+            report_unless_equal(
                 "state.pay_out.pool is not the pool of the credit cashed out",
                 lambda context: context["pool"],
                 _find_restricted_pool,
@@ -288,11 +288,11 @@ _CASH_OUT_RULES: Final = (
     AuditRule(
         entry_declaration=host_entries.VOUCHER_NUMBERED,
         id="{id}.numbered",
-        stored_before={"pay_out": ObjectWithMembers("pay_out", id="$id", way="ticket", number="")},
+        stored_before={"pay_out": ObjectWithMembers(bound_name="pay_out", id="$id", way="ticket", number="")},
         record={"id": "$id", "number": "$number"},
-        stored_after={"pay_out": ObjectWithChanges("pay_out", number="$number")},
+        stored_after={"pay_out": ObjectWithChanges(original="pay_out", number="$number")},
         extra_checks=(
-            require("record.number: the ticket has no number", lambda context: bool(context["number"])),
+            report_unless("record.number: the ticket has no number", lambda context: bool(context["number"])),
         ),
     ),
     AuditRule(
@@ -305,9 +305,9 @@ _CASH_OUT_RULES: Final = (
     AuditRule(
         entry_declaration=entries.TICKET_PRINTING,
         stored_before={"print": "$print:object"},
-        stored_after={"print": ObjectWithChanges("print", state="$:text")},
+        stored_after={"print": ObjectWithChanges(original="print", state="$:text")},
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: (
                     f"state.print.state: {format_value(context.stored_value_after('print')['state'])} ends the "
                     "printing and may not be stored by an entry on its progress"
@@ -318,7 +318,7 @@ _CASH_OUT_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.TICKET_TAKEN,
-        stored_before={"print": ObjectWithMembers("print", id="$id", state="barcode_done")},
+        stored_before={"print": ObjectWithMembers(bound_name="print", id="$id", state="barcode_done")},
         record={"id": "$id"},
         stored_after={"print": None},
     ),
@@ -328,14 +328,14 @@ _CASH_OUT_RULES: Final = (
         ref="$id",
         stored_before={
             "pay_out": ObjectWithMembers(
-                "pay_out", id="$id", way="ticket", amount_cents="$reserved_cents", number="$:words"
+                bound_name="pay_out", id="$id", way="ticket", amount_cents="$reserved_cents", number="$:words"
             ),
-            "print": ObjectWithMembers("print", id="$id"),
+            "print": ObjectWithMembers(bound_name="print", id="$id"),
         },
         record=AlternativePatterns(
-            ObjectWithChanges("pay_out"), ObjectWithChanges("pay_out", commitment="$:text")
+            ObjectWithChanges(original="pay_out"), ObjectWithChanges(original="pay_out", commitment="$:text")
         ),
-        stored_after={"pay_out": None, "print": ObjectWithChanges("print", state="barcode_done")},
+        stored_after={"pay_out": None, "print": ObjectWithChanges(original="print", state="barcode_done")},
         extra_checks=(_check_validation_ring, check_ticket_ledger_grows),
     ),
     AuditRule(
@@ -348,9 +348,11 @@ _CASH_OUT_RULES: Final = (
         id="{id}.void",
         ref="$id",
         stored_before={
-            "pay_out": ObjectWithMembers("pay_out", id="$id", way="ticket", amount_cents="$reserved_cents")
+            "pay_out": ObjectWithMembers(
+                bound_name="pay_out", id="$id", way="ticket", amount_cents="$reserved_cents"
+            )
         },
-        record=ObjectWithChanges("pay_out", why="$:text"),
+        record=ObjectWithChanges(original="pay_out", why="$:text"),
         stored_after={"pay_out": None, "print?": None},
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder_after_void),),
     ),
@@ -359,7 +361,7 @@ _CASH_OUT_RULES: Final = (
         id="{id}.void",
         ref="$id",
         stored_before={"pay_out": _COIN_CASH_OUT_PATTERN},
-        record=ObjectWithChanges("pay_out", why="$:text"),
+        record=ObjectWithChanges(original="pay_out", why="$:text"),
         stored_after={
             "pay_out": None,
             "hopper": None,
@@ -411,7 +413,7 @@ _CASH_OUT_RULES: Final = (
             }
         },
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: (
                     "state.hopper: payout_id and coins must be those of the open cash-out, "
                     f"{format_value(context.stored_value_before('pay_out'))}; "
@@ -429,11 +431,11 @@ _CASH_OUT_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.COINS_COUNTED,
-        stored_before={"hopper": ObjectWithMembers("hopper", payout_id="$id", coins="$coins")},
+        stored_before={"hopper": ObjectWithMembers(bound_name="hopper", payout_id="$id", coins="$coins")},
         record={"id": "$id", "paid_coins": "$paid"},
-        stored_after={"hopper": ObjectWithChanges("hopper", paid_coins="$paid")},
+        stored_after={"hopper": ObjectWithChanges(original="hopper", paid_coins="$paid")},
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: (
                     f"record.paid_coins: expected more than {context['hopper'].get('paid_coins', 0)}, "
                     f"found {context['paid']}"
@@ -447,7 +449,7 @@ _CASH_OUT_RULES: Final = (
         id="{id}.paid",
         ref="$id",
         stored_before={"pay_out": _COIN_CASH_OUT_PATTERN},
-        record=ObjectWithChanges("pay_out", paid_coins="$coins"),
+        record=ObjectWithChanges(original="pay_out", paid_coins="$coins"),
         stored_after={"pay_out": None, "hopper": None},
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder),),
     ),
@@ -455,7 +457,7 @@ _CASH_OUT_RULES: Final = (
         entry_declaration=entries.COINS_OUT_AFTER_VOID,
         allowed_machine_states=ALL_STATES,
         id="{cash_out_id}.paid",
-        stored_before={"coins_gone": ObjectWithMembers("coins_gone", id="$cash_out_id")},
+        stored_before={"coins_gone": ObjectWithMembers(bound_name="coins_gone", id="$cash_out_id")},
         record=DerivedValue(
             lambda context: {
                 field_name: field_value
@@ -472,7 +474,7 @@ _CASH_OUT_RULES: Final = (
         stored_before={"cash_out_goes_on": "$:any"},
         stored_after={"cash_out_goes_on": None},
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: (
                     f"state.{_REMAINDER_KEY}: the stored remainder "
                     f"{format_value(context.stored_value_before(_REMAINDER_KEY))} is still the player's credit, "
@@ -492,7 +494,7 @@ _CASH_OUT_RULES: Final = (
     AuditRule(
         entry_declaration=host_entries.CREDIT_EXPIRED,
         allowed_machine_states=single_state(State.IDLE),
-        stored_before={"restricted": ObjectWithMembers("terms", expires="$:words")},
+        stored_before={"restricted": ObjectWithMembers(bound_name="terms", expires="$:words")},
         expected_transfers=(ExpectedTransfer("credit:{position}:restricted", "house:expired", "$cents"),),
         stored_after={"restricted": None},
         extra_checks=(require_all_credit("restricted"), _check_restricted_expiry),

@@ -49,7 +49,7 @@ from tools.audit.rules.shared_checks import (
     check_signed_in_if_menu_open,
     derive_debit_transfers,
     derive_session_counts,
-    require,
+    report_unless,
     require_new_id,
     require_stored_value,
     sum_credit_cents,
@@ -219,9 +219,14 @@ LINKED_LEVEL_PATTERN: Final = {
 #: Pattern of the claims to linked levels that the entry stores.
 _CLAIMS_PATTERN: Final = {
     "claim:{claim}?": ObjectWithMembers(
-        "new_claim", play_id="$play", game="$game:text", amount_cents=None, way=None, unanswered=False
+        bound_name="new_claim",
+        play_id="$play",
+        game="$game:text",
+        amount_cents=None,
+        way=None,
+        unanswered=False,
     ),
-    "progressive_win:{win}?": ObjectWithMembers("new_win", entry="$sequence"),
+    "progressive_win:{win}?": ObjectWithMembers(bound_name="new_win", entry="$sequence"),
 }
 
 
@@ -358,7 +363,7 @@ _GAME_RULES: Final = (
             check_game_is_offered,
             check_table_is_open,
             check_smallest_stake,
-            require(
+            report_unless(
                 lambda context: (
                     "record: only a game that a clear carries over has the fields "
                     f"{format_value(sorted(_FIELDS_OF_CARRIED_GAME.intersection(context.record)))}"
@@ -476,7 +481,7 @@ _GAME_RULES: Final = (
             ),
             _require_closed_claims("void"),
             _check_unread_wins_of_void_game,
-            require(
+            report_unless(
                 lambda context: (
                     "record.persons: a ruling on a game needs at least two people, found "
                     f"{format_value(context.record['persons'])}"

@@ -40,9 +40,9 @@ from tools.audit.rules.shared_checks import (
     check_ticket_ledger_grows,
     derive_debit_transfers,
     format_journal_head,
-    require,
+    report_unless,
+    report_unless_equal,
     require_all_credit,
-    require_equal,
     require_new_id,
     require_paid_coins,
     sum_cashable_credit_cents,
@@ -185,7 +185,7 @@ def _derive_requested_handpay(context: CheckContext) -> Any:
 
 
 #: Check that the record names known members of staff, key switches or hosts.
-_CHECK_PERSONS_ARE_KNOWN: Final = require(
+_CHECK_PERSONS_ARE_KNOWN: Final = report_unless(
     lambda context: (
         "record.persons: expected members of staff, key switches or hosts that this journal knows, "
         f"found {format_value(context.record['persons'])}"
@@ -223,7 +223,7 @@ _HANDPAY_RULES: Final = (
     AuditRule(
         entry_declaration=entries.HANDPAY_METHOD_CHOSEN,
         allowed_machine_states=single_state(State.HANDPAY),
-        stored_before={"handpay": ObjectWithMembers("handpay", id="$id", kind="cancelled_credit")},
+        stored_before={"handpay": ObjectWithMembers(bound_name="handpay", id="$id", kind="cancelled_credit")},
         record={"handpay": "$id"},
         stored_after={"handpay": DerivedValue(_derive_requested_handpay)},
     ),
@@ -233,7 +233,7 @@ _HANDPAY_RULES: Final = (
         id="{id}.returned",
         ref="$id",
         stored_before={
-            "handpay": ObjectWithMembers("handpay", id="$id", amount_cents="$cents", way="ticket")
+            "handpay": ObjectWithMembers(bound_name="handpay", id="$id", amount_cents="$cents", way="ticket")
         },
         record={"handpay": "$id", "amount_cents": "$cents"},
         stored_after={
@@ -246,7 +246,7 @@ _HANDPAY_RULES: Final = (
     AuditRule(
         entry_declaration=entries.HANDPAY_FORM_FILLED,
         allowed_machine_states=single_state(State.HANDPAY),
-        stored_before={"handpay": ObjectWithMembers("handpay", id="$id", amount_cents="$cents")},
+        stored_before={"handpay": ObjectWithMembers(bound_name="handpay", id="$id", amount_cents="$cents")},
         record={
             "handpay": "$id",
             "amount_cents": "$cents",
@@ -254,10 +254,10 @@ _HANDPAY_RULES: Final = (
             "persons": "$persons:persons",
             "identity?": "$identity",
         },
-        stored_after={"handpay": ObjectWithChanges("handpay", form="$form:object")},
+        stored_after={"handpay": ObjectWithChanges(original="handpay", form="$form:object")},
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
-            require_equal(
+            report_unless_equal(
                 "state.handpay.form does not match the record",
                 lambda context: context["form"],
                 lambda context: {
@@ -274,7 +274,7 @@ _HANDPAY_RULES: Final = (
         allowed_machine_states=single_state(State.HANDPAY),
         id="{id}.paid",
         ref="$id",
-        stored_before={"handpay": ObjectWithMembers("handpay", id="$id", kind="$handpay_kind")},
+        stored_before={"handpay": ObjectWithMembers(bound_name="handpay", id="$id", kind="$handpay_kind")},
         record=DerivedValue(_derive_slip),
         stored_after={
             "handpay": None,
@@ -283,7 +283,7 @@ _HANDPAY_RULES: Final = (
         counts={"handpays.{handpay_kind}": 1},
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: (
                     f"record.taxable is {context.record['taxable']} for {_read_pending_handpay(context).worth_cents} "
                     "cents, which contradicts the hand-pays before this entry: those above one amount are "
@@ -298,7 +298,7 @@ _HANDPAY_RULES: Final = (
         entry_declaration=play_entries.PRIZES_EXCHANGED,
         allowed_machine_states=single_state(State.HANDPAY),
         id="{id}.cash",
-        stored_before={"handpay": ObjectWithMembers("handpay", id="$id", prizes="$prizes:list")},
+        stored_before={"handpay": ObjectWithMembers(bound_name="handpay", id="$id", prizes="$prizes:list")},
         record={
             "handpay": "$id",
             "prizes": "$prizes",
@@ -320,7 +320,7 @@ _HANDPAY_RULES: Final = (
         ),
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
-            require_equal(
+            report_unless_equal(
                 "the dims of the transfers do not match those of the replaced hand-pay",
                 lambda context: [dict(t.dims) for t in context.entry.transfers],
                 lambda context: [
@@ -334,23 +334,25 @@ _HANDPAY_RULES: Final = (
         entry_declaration=play_entries.HANDPAY_REPLACED,
         id="{replaced_id}.replaced",
         ref="$replaced_id",
-        stored_before={"handpay": ObjectWithMembers("handpay", id="$id", instead_of="$replaced_id")},
+        stored_before={
+            "handpay": ObjectWithMembers(bound_name="handpay", id="$id", instead_of="$replaced_id")
+        },
         record={"handpay": "$replaced_id", "by": "$id"},
-        stored_after={"handpay": ObjectWithChanges("handpay", absent_members=("instead_of",))},
+        stored_after={"handpay": ObjectWithChanges(original="handpay", absent_members=("instead_of",))},
     ),
     AuditRule(
         entry_declaration=entries.HANDPAY_UNCLAIMED,
         allowed_machine_states=single_state(State.HANDPAY),
         id="{id}.unclaimed",
         ref="$id",
-        stored_before={"handpay": ObjectWithMembers("handpay", id="$id")},
+        stored_before={"handpay": ObjectWithMembers(bound_name="handpay", id="$id")},
         record={"id": "$id"},
         stored_after={
             "handpay": None,
-            "unclaimed": ObjectWithMembers("unclaimed_record", story="$details:object"),
+            "unclaimed": ObjectWithMembers(bound_name="unclaimed_record", story="$details:object"),
         },
         extra_checks=(
-            require_equal(
+            report_unless_equal(
                 "state.unclaimed does not match the hand-pay owed before this entry",
                 lambda context: context["unclaimed_record"],
                 _derive_unclaimed_record,
@@ -361,7 +363,7 @@ _HANDPAY_RULES: Final = (
         entry_declaration=entries.ORPHAN_HANDPAY,
         allowed_machine_states=ALL_STATES,
         id="{id}.orphan",
-        stored_before={"unclaimed": ObjectWithMembers("unclaimed", id="$id", story="$details")},
+        stored_before={"unclaimed": ObjectWithMembers(bound_name="unclaimed", id="$id", story="$details")},
         record="$details",
         stored_after={"unclaimed": None},
         expected_transfers=DerivedValue(_list_unclaimed_transfers),
@@ -395,7 +397,7 @@ _RULING_RULES: Final = (
         expected_transfers=(ExpectedTransfer("house:complement", "out:handpay_complement", "$cents"),),
         permission=Permission.RULE_ON_MONEY,
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: (
                     f"record.slip: expected the number of a written slip, at most "
                     f"{int(context.stored_value_before('slip') or 0)}; found {format_value(context.record.get('slip'))}"
@@ -421,7 +423,7 @@ _RULING_RULES: Final = (
         ),
         permission=Permission.RULE_ON_MONEY,
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: (
                     f"record: amount_cents and expired_cents are {context['cents']} and {context['expired']}, "
                     f"expected together all credit, {sum_credit_cents(context)} cents, and more than 0"
@@ -451,7 +453,7 @@ _RULING_RULES: Final = (
         allowed_machine_states=single_state(State.HANDPAY),
         id="{id}.forfeit",
         ref="$id",
-        stored_before={"handpay": ObjectWithMembers("handpay", id="$id")},
+        stored_before={"handpay": ObjectWithMembers(bound_name="handpay", id="$id")},
         record=DerivedValue(_derive_forfeit_details),
         stored_after={"handpay": None},
         permission=Permission.RULE_ON_MONEY,

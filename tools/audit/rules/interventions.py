@@ -28,8 +28,8 @@ from tools.audit.rules.shared_checks import (
     check_signed_in_to_menu,
     format_journal_head,
     read_nonzero_meters,
-    require,
-    require_equal,
+    report_unless,
+    report_unless_equal,
     require_new_id,
 )
 
@@ -59,7 +59,7 @@ def _check_collection(context: CheckContext) -> None:
         )
 
 
-_CHECK_SLIP_ID = require(
+_CHECK_SLIP_ID = report_unless(
     lambda context: f"record.id: expected a slip (slip-...), found {format_value(context['id'])}",
     lambda context: context["id"].startswith("slip-"),
 )
@@ -127,7 +127,7 @@ RULES: Final = (
         entry_declaration=entries.INTERVENTION_CLOSED,
         allowed_machine_states=STATES_WITH_STAFF_AT_WORK,
         id="{intervention_id}.closed",
-        stored_before={"intervention": ObjectWithMembers("intervention", id="$intervention_id")},
+        stored_before={"intervention": ObjectWithMembers(bound_name="intervention", id="$intervention_id")},
         record={"id": "$intervention_id", "meters": DerivedValue(read_nonzero_meters)},
         stored_after={"intervention": None, "disabled:intervention": None},
         extra_checks=(_check_collection, check_signed_in_to_menu),
@@ -138,8 +138,8 @@ RULES: Final = (
         record={"amount_cents": "$cents"},
         expected_transfers=(ExpectedTransfer("stock:fill", "stock:hopper", "$cents"),),
         extra_checks=(
-            require(
-                "opening stock may be recorded only while stock:fill and stock:hopper are 0",
+            report_unless(
+                "opening stock is recorded although stock:fill or stock:hopper is not 0",
                 lambda context: not any(map(context.ledger.balance_cents, ("stock:fill", "stock:hopper"))),
             ),
         ),
@@ -164,12 +164,12 @@ RULES: Final = (
         id="$slip:text",
         extra_checks=(
             require_new_id("slip", "slip", is_entry_id=True),
-            require_equal(
+            report_unless_equal(
                 "record.meters is not the line of the meters before this entry",
                 lambda context: context.record["meters"],
                 lambda context: format_meters_line(read_meters(context.ledger).values),
             ),
-            require_equal(
+            report_unless_equal(
                 "record.witness is not the journal head before this entry",
                 lambda context: context.record["witness"],
                 format_journal_head,
@@ -178,9 +178,9 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.SLIP_PRINTED,
-        stored_before={"print": ObjectWithMembers("print", id="$id")},
+        stored_before={"print": ObjectWithMembers(bound_name="print", id="$id")},
         record={"id": "$id"},
-        stored_after={"print": ObjectWithChanges("print", state="barcode_done")},
+        stored_after={"print": ObjectWithChanges(original="print", state="barcode_done")},
         extra_checks=(_CHECK_SLIP_ID,),
     ),
     AuditRule(
@@ -188,14 +188,14 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.SLIP_FAILED,
-        stored_before={"print": ObjectWithMembers("print", id="$id")},
+        stored_before={"print": ObjectWithMembers(bound_name="print", id="$id")},
         record={"id": "$id"},
         stored_after={"print": None},
         extra_checks=(_CHECK_SLIP_ID,),
     ),
     AuditRule(
         entry_declaration=entries.INTERVENTION_READ,
-        stored_before={"intervention": ObjectWithMembers("intervention", id="$intervention_id")},
+        stored_before={"intervention": ObjectWithMembers(bound_name="intervention", id="$intervention_id")},
         record={"id": "$intervention_id"},
         stored_after={"intervention_seen": "$intervention_id"},
     ),
@@ -204,7 +204,7 @@ RULES: Final = (
         allowed_machine_states=STATES_WITH_STAFF_AT_WORK,
         stored_before={
             "base": None,
-            "intervention": ObjectWithMembers("intervention", id="$intervention_id"),
+            "intervention": ObjectWithMembers(bound_name="intervention", id="$intervention_id"),
         },
         record={
             "base": "$base",
@@ -231,7 +231,7 @@ RULES: Final = (
         allowed_machine_states=STATES_WITH_STAFF_AT_WORK,
         stored_before={
             "base": "$:object",
-            "intervention": ObjectWithMembers("intervention", id="$intervention_id"),
+            "intervention": ObjectWithMembers(bound_name="intervention", id="$intervention_id"),
         },
         record={"intervention": "$intervention_id"},
         stored_after={"base": None, "disabled:base": None},

@@ -1,6 +1,8 @@
 """The audit rules for progressive levels, their hits and claims.
 
-The amounts are checked elsewhere: :mod:`tools.audit.levels` recomputes them.
+The amounts are checked elsewhere: :mod:`tools.audit.levels` recomputes them. In the stored objects, ``after`` and
+``sequence`` are the contribution number, ``way`` is the payment method, ``late`` is what was done with a prize after
+its game had ended, and ``sealed:`` begins the storage key of a commitment to a mystery prize.
 """
 
 from dataclasses import replace
@@ -32,8 +34,8 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import AuditRule, Check, ExpectedTransfer
 from tools.audit.rules.shared_checks import (
     check_signed_in_to_menu,
-    require,
-    require_equal,
+    report_unless,
+    report_unless_equal,
 )
 
 #: Pattern of the stored claim of a hit.
@@ -63,8 +65,8 @@ _MYSTERY_PRIZE_PATTERN: Final = {
 def _require_ruling(ruling: str) -> Check:
     """Return the check of an entry that pays or declines a progressive prize; ``ruling`` says which.
 
-    If a prize is held for the claim, staff must have stored the same ruling about it, and the entry
-    must remove it. Otherwise the prize must be proved, and cannot be declined.
+    If a prize is held for the claim, staff must have stored the same ruling about it, and the entry must remove the
+    held prize. If none is held, the prize must be verified (``proved``), and cannot be declined.
     """
 
     def check(context: CheckContext) -> None:
@@ -78,12 +80,12 @@ def _require_ruling(ruling: str) -> Check:
         if (held_prize is not None) != (key in context.entry.state):
             held_text = "is held" if held_prize is not None else "is not held"
             raise PatternMismatch(
-                f"state.{key}: the prize {held_text} before this entry; the entry must remove a held"
-                " prize, and only that"
+                f"state.{key}: the prize {held_text} before this entry; an entry must remove the held prize if there is"
+                " one, and otherwise store nothing under this key"
             )
         if held_prize is None and (ruling == "decline" or context.record["proved"] is False):
             raise PatternMismatch(
-                f"the prize of claim {context['claim']} is not proved, and no ruling on it is stored"
+                f"the prize of claim {context['claim']} is not verified (proved), and no ruling on it is stored"
             )
         expected = context["pool"], context["play"], context["cents"], ruling
         if held_prize is not None and (
@@ -99,7 +101,7 @@ def _require_ruling(ruling: str) -> Check:
 
 
 #: Check that the record has no hits.
-_CHECK_NO_HITS: Final = require(
+_CHECK_NO_HITS: Final = report_unless(
     lambda context: f"record.hits: expected none, found {format_value(context.record['hits'])}",
     lambda context: "hits" not in context.record,
 )
@@ -108,7 +110,7 @@ _CHECK_NO_HITS: Final = require(
 def _check_held_prize(context: CheckContext) -> None:
     """Check that a mystery prize held until staff rule on it is stored as the record states it.
 
-    A prize is held if the controller has not proved that it was won.
+    A prize is held if the machine could not verify that it was won.
     """
     expected = {"claim": context["claim"], **context["held_prize"]}
     if not is_json_equal(context.record, expected):
@@ -121,8 +123,9 @@ def _check_held_prize(context: CheckContext) -> None:
 def _check_ruling(context: CheckContext) -> None:
     """Check a ruling by two people on a progressive hit.
 
-    The ruling states the amount of a hit in a game of this machine, or whether a mystery prize was won. If prizes
-    are held without a ruling, it is about one of them.
+    If held prizes wait for a ruling, the ruling must be on one of them: to pay or to decline it. Otherwise it must be
+    on a stored claim whose amount is not fixed. The entry must store what follows: the held prize is updated or
+    removed, the claim gets its amount, and the fault ends with the last held prize.
     """
     record, memory = context.record, context.ledger.state
     claim_id = record["claim"]
@@ -133,34 +136,40 @@ def _check_ruling(context: CheckContext) -> None:
         and stored_prize is not None
         and (prize := parse_record(HeldPrize, stored_prize, key)).ruling is None
     }
-    held_prize, stored_value = unruled_prize_by_key.get(f"held:{claim_id}"), memory.get(f"claim:{claim_id}")
-    own_claim = None if stored_value is None else parse_record(ClaimRecord, stored_value, f"claim:{claim_id}")
-    doubted_names = ("pool", "play_id", "amount_cents", "why")
+    held_prize, claim_value = unruled_prize_by_key.get(f"held:{claim_id}"), memory.get(f"claim:{claim_id}")
+    stored_claim = (
+        None if claim_value is None else parse_record(ClaimRecord, claim_value, f"claim:{claim_id}")
+    )
+    doubted_field_names = ("pool", "play_id", "amount_cents", "why")
     doubted_fields = (
         {}
         if held_prize is None
-        else {name: value for name, value in to_json(held_prize).items() if name in doubted_names}
+        else {name: value for name, value in to_json(held_prize).items() if name in doubted_field_names}
     )
     expected_values: dict[str, Any] = {}
-    is_amount_open = (
-        own_claim is not None and own_claim.payment_method is None and own_claim.amount_cents is None
+    lacks_amount = (
+        stored_claim is not None and stored_claim.payment_method is None and stored_claim.amount_cents is None
     )
-    is_awaiting_ruling = held_prize is not None if unruled_prize_by_key else is_amount_open
+    is_awaiting_ruling = held_prize is not None if unruled_prize_by_key else lacks_amount
     if held_prize is not None:
-        is_held_prize_removed = is_amount_open or held_prize.prize_report is None
+        is_held_prize_removed = lacks_amount or held_prize.prize_report is None
         expected_values[f"held:{claim_id}"] = (
             None if is_held_prize_removed else to_json(replace(held_prize, ruling=record["decision"]))
         )
-    if own_claim is not None and is_amount_open:
+    if stored_claim is not None and lacks_amount:
         cents = (
             held_prize.amount_cents
             if held_prize is not None and record["decision"] == "pay"
-            else own_claim.shown_cents
+            else stored_claim.shown_cents
         )
         expected_values[f"claim:{claim_id}"] = to_json(
-            replace(own_claim, amount_cents=cents, is_unanswered=True)
+            replace(stored_claim, amount_cents=cents, is_unanswered=True)
         )
-        doubted_fields |= {"pool": own_claim.pool_id, "play_id": own_claim.play_id, "awarded_cents": cents}
+        doubted_fields |= {
+            "pool": stored_claim.pool_id,
+            "play_id": stored_claim.play_id,
+            "awarded_cents": cents,
+        }
     if len(unruled_prize_by_key) <= 1:
         expected_values["fault:progressive_unproved"] = None
     if not is_awaiting_ruling:
@@ -191,7 +200,7 @@ def _build_mystery_claim_pattern(payment_method: str | None) -> dict[str, Patter
 
 
 def _derive_lost_paid_hits(context: CheckContext) -> dict[str, Any]:
-    """Return the paid hits of a pool whose contributions the controller has not counted, as claims by storage key."""
+    """Return the pool's paid hits whose contribution the controller has lost, as claims by storage key."""
     return {
         f"claim:{claim_id}": to_json(claim_record)
         for claim_id, claim_record in context.facts.closed_claims.items()
@@ -216,7 +225,7 @@ _LEVEL_RULES: Final = (
         stored_before={"level:{pool}": None},
         record={"pool": "$pool"},
         extra_checks=(
-            require_equal(
+            report_unless_equal(
                 "record.pool is not the name built from the level's game and stake",
                 lambda context: context["pool"],
                 lambda context: "{game}.{level}.{stake_cents}".format(**context.record),
@@ -258,14 +267,16 @@ _CLAIM_RULES: Final = (
         entry_declaration=entries.AWARD_LOCKED,
         id="{claim}.award",
         stored_before={
-            "claim:{claim}": ObjectWithMembers("claim_before", amount_cents=None, pool="$pool", way=None),
+            "claim:{claim}": ObjectWithMembers(
+                bound_name="claim_before", amount_cents=None, pool="$pool", way=None
+            ),
             "held:{claim}": None,
         },
         record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
         stored_after={"claim:{claim}": {**_CLAIM_PATTERN, "amount_cents": "$cents", "unanswered": False}},
         extra_checks=(
-            require_equal(
-                "the stored claim may differ from the claim before this entry in amount_cents alone",
+            report_unless_equal(
+                "the stored claim differs from the claim before this entry in more than amount_cents",
                 lambda context: context.entry.state[f"claim:{context['claim']}"],
                 lambda context: {**context["claim_before"], "amount_cents": context["cents"]},
             ),
@@ -282,15 +293,15 @@ _CLAIM_RULES: Final = (
         id="{claim}.unanswered",
         stored_before={
             "claim:{claim}": ObjectWithMembers(
-                "claim_before", amount_cents=None, pool="$pool", shown_cents="$cents"
+                bound_name="claim_before", amount_cents=None, pool="$pool", shown_cents="$cents"
             )
         },
         record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
         stored_after={"claim:{claim}": "$claim_after:object"},
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
-            require_equal(
-                "the stored claim may differ from the claim before this entry in amount_cents and unanswered alone",
+            report_unless_equal(
+                "the stored claim differs from the claim before this entry in more than amount_cents and unanswered",
                 lambda context: context["claim_after"],
                 lambda context: {
                     **context["claim_before"],
@@ -308,15 +319,19 @@ _CLAIM_RULES: Final = (
         record={"play_id": "$play"},
         stored_after={"undecided": "$play"},
         permission=Permission.PAY_BY_HAND,
-        extra_checks=(require("record.pools names no level", lambda context: bool(context.record["pools"])),),
+        extra_checks=(
+            report_unless("record.pools names no level", lambda context: bool(context.record["pools"])),
+        ),
     ),
     AuditRule(
         entry_declaration=entries.CLAIM_CLOSED,
-        stored_before={"claim:{claim}": ObjectWithMembers("claim_before", way="$payment_method:text")},
+        stored_before={
+            "claim:{claim}": ObjectWithMembers(bound_name="claim_before", way="$payment_method:text")
+        },
         record={"claim": "$claim", "way": "$payment_method"},
         stored_after={"claim:{claim}": None},
         extra_checks=(
-            require_equal(
+            report_unless_equal(
                 "record does not match the claim stored before this entry",
                 lambda context: context.record,
                 lambda context: {**context["claim_before"], "claim": context["claim"]},
@@ -358,11 +373,11 @@ _MYSTERY_RULES: Final = (
             }
         },
         extra_checks=(
-            require(
+            report_unless(
                 "record.proved is False: a prize that could not be verified may not be added to its game",
                 lambda context: context.record["proved"] is not False,
             ),
-            require(
+            report_unless(
                 lambda context: (
                     f"record.late: expected none while the game is open, found {format_value(context.record['late'])}"
                 ),
@@ -378,7 +393,7 @@ _MYSTERY_RULES: Final = (
             "claim:{claim}": {**_build_mystery_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
         },
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: (
                     f"state.held:{context['claim']}: the prize of a void game is returned without a ruling, "
                     "so the entry may not remove a held prize"
@@ -427,7 +442,7 @@ _MYSTERY_RULES: Final = (
         id=AlternativePatterns("{claim}.not_ours-{contribution:n}", "{claim}.won"),
         record={"claim": "$claim", "sequence": "$contribution:int"},
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: (
                     "record: a prize of another machine has no play_id, hits or late; found "
                     f"{format_value(context.record)}"
@@ -443,7 +458,7 @@ _MYSTERY_RULES: Final = (
         record={"claim": "$claim"},
         stored_after={"claim:{claim}": "$claim_after:object"},
         extra_checks=(
-            require_equal(
+            report_unless_equal(
                 "state is not the mystery claim that was closed before this entry",
                 lambda context: context["claim_after"],
                 _find_closed_mystery_claim,
@@ -485,7 +500,7 @@ _LINK_RULES: Final = (
         entry_declaration=entries.CONTROLLER_COUNT_BEHIND,
         record={"pool": "$pool", "counted": "$counted"},
         extra_checks=(
-            require_equal(
+            report_unless_equal(
                 "state does not store exactly the paid hits that the controller has lost",
                 lambda context: dict(context.entry.state),
                 _derive_lost_paid_hits,
@@ -507,7 +522,7 @@ _LINK_RULES: Final = (
         permission=Permission.CONFIGURE,
         persons_min=2,
         extra_checks=(
-            require(
+            report_unless(
                 "a certificate was already in use before this entry, and nobody was signed in to replace it",
                 lambda context: (
                     context.stored_value_before("menu") is not None

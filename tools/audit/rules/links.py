@@ -5,7 +5,7 @@ from typing import Final
 from egm.links import entries
 from tools.audit.rules.pattern import ObjectWithChanges, ObjectWithMembers, format_value
 from tools.audit.rules.rule import AuditRule
-from tools.audit.rules.shared_checks import require, require_equal
+from tools.audit.rules.shared_checks import report_unless, report_unless_equal
 
 #: Pattern of a verifier's request: its parameters, and why it was refused or its calculation failed.
 _GAT_REQUEST_PATTERN: Final = {"parameters": "$parameters", "trouble": "$trouble"}
@@ -38,7 +38,7 @@ RULES: Final = (
         entry_declaration=entries.PROGRESSIVE_WINS_READ,
         stored_after={"progressive_win:{win}?": None},
         extra_checks=(
-            require_equal(
+            report_unless_equal(
                 "record.wins is not the number of wins that the entry removes from the stored values",
                 lambda context: context.record["wins"],
                 lambda context: len(context.entry.state),
@@ -59,7 +59,7 @@ RULES: Final = (
             }
         },
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: (
                     "state.gat: `trouble` must equal record.refused "
                     f"({format_value(context.bound_values.get('refused', ''))}), and `finished` must be set "
@@ -75,10 +75,12 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.GAT_RESULT,
-        stored_before={"gat": ObjectWithMembers("gat", parameters="$parameters", algorithm="$algorithm")},
+        stored_before={
+            "gat": ObjectWithMembers(bound_name="gat", parameters="$parameters", algorithm="$algorithm")
+        },
         record={**_GAT_REQUEST_PATTERN, "algorithm": "$algorithm", "values": "$values"},
         stored_after={
-            "gat": ObjectWithChanges("gat", finished="$:time", values="$values", trouble="$trouble")
+            "gat": ObjectWithChanges(original="gat", finished="$:time", values="$values", trouble="$trouble")
         },
     ),
 )

@@ -11,8 +11,8 @@ from tools.audit.rules.pattern import ObjectWithMembers
 from tools.audit.rules.rule import AuditRule
 from tools.audit.rules.shared_checks import (
     check_signed_in_to_menu,
-    require,
-    require_equal,
+    report_unless,
+    report_unless_equal,
 )
 
 RULES: Final = (
@@ -20,17 +20,17 @@ RULES: Final = (
         entry_declaration=MACHINE_GENESIS,
         id="genesis:{fingerprint}",
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: f"only entry 1 may begin a journal; this is entry {context.entry.sequence}",
                 lambda context: context.entry.sequence == 1,
             ),
-            require(
+            report_unless(
                 lambda context: (
                     f"record.format: this version reads up to format {JOURNAL_FORMAT}, found {context.record['format']}"
                 ),
                 lambda context: context.record["format"] <= JOURNAL_FORMAT,
             ),
-            require_equal(
+            report_unless_equal(
                 "id does not end with the fingerprint of record.public_key",
                 lambda context: context["fingerprint"],
                 lambda context: format_fingerprint(bytes.fromhex(context.record["public_key"])),
@@ -42,7 +42,9 @@ RULES: Final = (
         entry_declaration=journal_entries.SEGMENT_ARCHIVED,
         id="journal.archived:{last_archived_sequence}",
         record={"last": "$last_archived_sequence"},
-        stored_after={"journal.archive": ObjectWithMembers("archive", through="$last_archived_sequence")},
+        stored_after={
+            "journal.archive": ObjectWithMembers(bound_name="archive", through="$last_archived_sequence")
+        },
     ),
     AuditRule(
         entry_declaration=journal_entries.MEMORY_EVENT_RECORDED,
@@ -50,7 +52,7 @@ RULES: Final = (
         record={"code": "$code"},
         counts={"{code}": 1},
         extra_checks=(
-            require(
+            report_unless(
                 "state.memory.medium_replaced must be stored if record.code is memory.medium_replaced, and only then",
                 lambda context: (
                     (context["code"] == "memory.medium_replaced")

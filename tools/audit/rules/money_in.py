@@ -30,7 +30,7 @@ from tools.audit.rules.shared_checks import (
     ABSENT_VALUE,
     CASHABLE_ACCOUNT,
     check_ticket_ledger_grows,
-    require,
+    report_unless,
     require_new_id,
     require_stored_value,
 )
@@ -204,7 +204,7 @@ _BILL_AND_TICKET_RULES: Final = (
         stored_after={"paper": _build_stack_order_pattern("")},
         extra_checks=(
             require_new_id("bill", is_entry_id=True),
-            require(
+            report_unless(
                 lambda context: (
                     f"state.paper.amount_cents: no bill has the value {context['cents']} cents; expected 1, 2, 2.5 "
                     "or 5 times a power of ten"
@@ -242,7 +242,9 @@ _BILL_AND_TICKET_RULES: Final = (
         ),
         extra_checks=(
             require_new_id("ticket"),
-            require("state.paper.ticket: the ticket has no number", lambda context: bool(context["number"])),
+            report_unless(
+                "state.paper.ticket: the ticket has no number", lambda context: bool(context["number"])
+            ),
             _check_host_value,
         ),
     ),
@@ -284,23 +286,23 @@ _BILL_AND_TICKET_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=host_entries.HOST_VOUCHER_NOT_STACKED,
-        stored_before={"host_ticket": ObjectWithMembers("result_before", status="pending")},
-        record=ObjectWithChanges("result_before", status="not_stacked"),
-        stored_after={"host_ticket": ObjectWithChanges("result_before", status="not_stacked")},
+        stored_before={"host_ticket": ObjectWithMembers(bound_name="result_before", status="pending")},
+        record=ObjectWithChanges(original="result_before", status="not_stacked"),
+        stored_after={"host_ticket": ObjectWithChanges(original="result_before", status="not_stacked")},
     ),
     AuditRule(
         entry_declaration=entries.PAPER_EXCHANGE_PROGRESS_STORED,
         stored_before={"paper": "$paper:object"},
-        stored_after={"paper": ObjectWithChanges("paper", mark="$:count")},
+        stored_after={"paper": ObjectWithChanges(original="paper", mark="$:count")},
     ),
     AuditRule(
         entry_declaration=entries.PAPER_DIRECTION_REPORTED,
-        stored_before={"paper": ObjectWithMembers("paper", phase="ordered")},
-        stored_after={"paper": ObjectWithChanges("paper", outward="$:bool")},
+        stored_before={"paper": ObjectWithMembers(bound_name="paper", phase="ordered")},
+        stored_after={"paper": ObjectWithChanges(original="paper", outward="$:bool")},
     ),
     AuditRule(
         entry_declaration=entries.PAPER_CONFIRMED,
-        stored_before={"paper": ObjectWithMembers("paper", phase="vended")},
+        stored_before={"paper": ObjectWithMembers(bound_name="paper", phase="vended")},
         stored_after={"paper": None},
     ),
     *(
@@ -351,7 +353,7 @@ def _build_coin_rule(entry_declaration: AnyEntryDeclaration, record_pattern: Pat
         extra_checks=(
             check_disputed_coins,
             _check_coin_transfers,
-            require(
+            report_unless(
                 lambda context: (
                     "the transfers from stock:floor must go to stock:hopper or stock:coin_box, found "
                     f"{format_value([t.target for t in context.entry.transfers if t.source == 'stock:floor'])}"

@@ -30,8 +30,8 @@ from tools.audit.rules.shared_checks import (
     ABSENT_VALUE,
     check_position_is_one,
     check_signed_in_to_menu,
-    require,
-    require_equal,
+    report_unless,
+    report_unless_equal,
     require_stored_value,
 )
 from tools.audit.rules.states import is_from_earlier_version
@@ -82,7 +82,7 @@ _START_AND_SERVICE_RULES: Final = (
         stored_after={"boots": "$boots", "residual_terms?": RESIDUAL_TERMS_PATTERN, "currency?": "$:words"},
         extra_checks=(
             check_position_is_one,
-            require(
+            report_unless(
                 lambda context: (
                     "record.time_zone and record.day_ends_hour do not state a valid gaming day: found "
                     f"{format_value(context.record.get('time_zone'))}, "
@@ -90,14 +90,14 @@ _START_AND_SERVICE_RULES: Final = (
                 ),
                 _is_gaming_day_valid,
             ),
-            require(
+            report_unless(
                 "state.currency: the journal has a currency already",
                 lambda context: (
                     context.stored_value_after("currency") is None
                     or context.stored_value_before("currency") is None
                 ),
             ),
-            require_equal(
+            report_unless_equal(
                 "state.boots is not the number of the next power-up",
                 lambda context: context["boots"],
                 lambda context: int(context.stored_value_before("boots") or 0) + 1,
@@ -108,7 +108,7 @@ _START_AND_SERVICE_RULES: Final = (
         entry_declaration=integrity_entries.RESIDUAL_CREDIT_TERMS,
         stored_after={"residual_terms": RESIDUAL_TERMS_PATTERN},
         extra_checks=(
-            require(
+            report_unless(
                 "dims.position: the entry is of position 1, whose residual credit terms belong in its power-up entry",
                 lambda context: context.position > 1,
             ),
@@ -139,7 +139,7 @@ _START_AND_SERVICE_RULES: Final = (
         stored_after={"out_of_service": None},
         permission=Permission.RESTART,
         extra_checks=(
-            require(
+            report_unless(
                 "the RNG is restarted, but no failed RNG or self-test was stored before this entry",
                 _has_generator_or_test_failed,
             ),
@@ -281,7 +281,7 @@ _FAULT_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=kernel_entries.FAULT_CLEARED,
-        stored_before={"fault:{code}": ObjectWithMembers("fault", cleared_by="self")},
+        stored_before={"fault:{code}": ObjectWithMembers(bound_name="fault", cleared_by="self")},
         record={"code": "$code"},
         stored_after={"fault:{code}": None},
     ),

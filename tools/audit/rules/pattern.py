@@ -163,29 +163,29 @@ class DerivedValue:
 
 @dataclass(frozen=True, slots=True)
 class ObjectWithChanges:
-    """A pattern for an object that equals the object bound to ``name``, except for the changes stated here."""
+    """A pattern for an object that equals the object bound to the name ``original``, except for the stated changes."""
 
-    name: str
+    original: str
     changes: Mapping[str, Pattern]
     """The patterns of the members that differ, by member name."""
     absent_members: tuple[str, ...] = ()
     """The names of the members that must be missing."""
 
-    def __init__(self, name: str, absent_members: tuple[str, ...] = (), **changes: Pattern) -> None:
-        object.__setattr__(self, "name", name)
+    def __init__(self, *, original: str, absent_members: tuple[str, ...] = (), **changes: Pattern) -> None:
+        object.__setattr__(self, "original", original)
         object.__setattr__(self, "absent_members", absent_members)
         object.__setattr__(self, "changes", changes)
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectWithMembers:
-    """A pattern for an object with at least these members; the whole object is bound to ``name``."""
+    """A pattern for an object with at least these members; the whole object is bound to the name ``bound_name``."""
 
-    name: str
+    bound_name: str
     members: Mapping[str, Pattern]
 
-    def __init__(self, name: str, **members: Pattern) -> None:
-        object.__setattr__(self, "name", name)
+    def __init__(self, *, bound_name: str, **members: Pattern) -> None:
+        object.__setattr__(self, "bound_name", bound_name)
         object.__setattr__(self, "members", members)
 
 
@@ -565,7 +565,7 @@ def _compile_object_with_members(pattern: ObjectWithMembers) -> Matcher:
         """Match the members that the pattern lists, and bind the whole object to the pattern's name."""
         if type(value) is not dict:
             raise PatternMismatch(f"{format_value(value)} is not an object")
-        context.bound_values[pattern.name] = value
+        context.bound_values[pattern.bound_name] = value
         match_members({key: member for key, member in value.items() if key in pattern.members}, context)
 
     return match
@@ -577,10 +577,10 @@ def _compile_object_with_changes(pattern: ObjectWithChanges) -> Matcher:
     changed_names = frozenset(name.removesuffix("?") for name in pattern.changes)
 
     def match(value: Any, context: CheckContext) -> None:
-        """Check that the value equals the object bound to ``pattern.name``, except for the members in its changes."""
+        """Check that the value equals the object bound to ``pattern.original``, except for the stated changes."""
         if type(value) is not dict:
             raise PatternMismatch(f"{format_value(value)} is not an object")
-        bound_object = context.bound_values[pattern.name]
+        bound_object = context.bound_values[pattern.original]
         expected = {
             key: member
             for key, member in bound_object.items()

@@ -14,7 +14,7 @@ from tools.audit.rules.pattern import (
     format_value,
 )
 from tools.audit.rules.rule import AuditRule
-from tools.audit.rules.shared_checks import require
+from tools.audit.rules.shared_checks import report_unless
 
 
 def _compute_spent_cents(context: CheckContext) -> int:
@@ -38,25 +38,30 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.REMINDER_SHOWN,
         allowed_machine_states=single_state(State.IDLE),
-        stored_before={"reminder": None, "session": ObjectWithMembers("session", wagered_cents="$:count")},
+        stored_before={
+            "reminder": None,
+            "session": ObjectWithMembers(bound_name="session", wagered_cents="$:count"),
+        },
         record={"kind": "$reminder_kind", "spent_cents": DerivedValue(_compute_spent_cents)},
         stored_after={
             "reminder": DerivedValue(lambda context: context.record),
-            "session": ObjectWithChanges("session", time_reminders="$:count", spend_reminders="$:count"),
+            "session": ObjectWithChanges(
+                original="session", time_reminders="$:count", spend_reminders="$:count"
+            ),
         },
         counts={"reminders.{reminder_kind}": 1},
     ),
     AuditRule(
         entry_declaration=entries.REMINDER_ACKNOWLEDGED,
         allowed_machine_states=single_state(State.IDLE),
-        stored_before={"reminder": ObjectWithMembers("reminder", kind="$reminder_kind")},
+        stored_before={"reminder": ObjectWithMembers(bound_name="reminder", kind="$reminder_kind")},
         record={"kind": "$reminder_kind"},
         stored_after={"reminder": None},
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: (
                     f"record.kind is {format_value(context['reminder_kind'])}: "
-                    "acknowledgement does not end a pause at a limit"
+                    "a pause at a limit cannot be ended by acknowledging it"
                 ),
                 lambda context: context["reminder_kind"] not in PAUSING_REMINDER_KINDS,
             ),
@@ -65,7 +70,7 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.PAUSE_OVER,
         allowed_machine_states=STATES_FOR_CASH_OUT,
-        stored_before={"reminder": ObjectWithMembers("reminder", kind="$reminder_kind")},
+        stored_before={"reminder": ObjectWithMembers(bound_name="reminder", kind="$reminder_kind")},
         record={"kind": "$reminder_kind"},
         stored_after={
             "reminder": None,

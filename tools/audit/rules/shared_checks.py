@@ -193,7 +193,9 @@ def read_nonzero_meters(context: CheckContext, *, with_period_meters: bool = Fal
     }
 
 
-def require(finding: str | Callable[[CheckContext], str], condition: Callable[[CheckContext], bool]) -> Check:
+def report_unless(
+    finding: str | Callable[[CheckContext], str], condition: Callable[[CheckContext], bool]
+) -> Check:
     """Return a check that raises :class:`PatternMismatch` with ``finding`` unless ``condition`` returns True.
 
     ``finding`` says which field is wrong. If it is a function, it builds this text from the entry's values.
@@ -207,7 +209,7 @@ def require(finding: str | Callable[[CheckContext], str], condition: Callable[[C
     return check
 
 
-def require_equal(
+def report_unless_equal(
     finding: str, get_found: Callable[[CheckContext], Any], get_expected: Callable[[CheckContext], Any]
 ) -> Check:
     """Return a check that raises :class:`PatternMismatch` unless two JSON values are equal.

@@ -12,7 +12,7 @@ from egm.staff.keys import StaffKey, format_wrong_pins_key
 from tools.audit.rules.facts import is_first_enrolment_author
 from tools.audit.rules.pattern import CheckContext, ObjectWithMembers, PatternMismatch, format_value
 from tools.audit.rules.rule import AuditRule, Check
-from tools.audit.rules.shared_checks import check_signed_in_to_menu, require, require_equal
+from tools.audit.rules.shared_checks import check_signed_in_to_menu, report_unless, report_unless_equal
 
 
 def _check_next_change(context: CheckContext) -> None:
@@ -143,7 +143,9 @@ def _check_lock_continues(context: CheckContext) -> None:
 #: A wrong PIN counts one more than those stored before, under the key of the typed staff number.
 _WRONG_PIN_CHECKS: Final = (
     _require_wrong_pins_keys_of("person"),
-    require_equal("record.tries", lambda context: context["attempt_count"], _compute_next_wrong_pin_count),
+    report_unless_equal(
+        "record.tries", lambda context: context["attempt_count"], _compute_next_wrong_pin_count
+    ),
 )
 
 RULES: Final = (
@@ -173,11 +175,13 @@ RULES: Final = (
         record={"number": "$number", "digest": "$digest"},
         stored_after={"staff": {"number": "$number", "digest": "$digest"}},
         extra_checks=(
-            require(
-                lambda _: "the staff list is carried over only by a memory clear, before the first power-up",
+            report_unless(
+                lambda _: (
+                    "the staff list is carried over otherwise than by a memory clear before the first power-up"
+                ),
                 lambda context: context.facts.may_carry_staff_over,
             ),
-            require(
+            report_unless(
                 lambda context: (
                     f"state.staff: expected {format_value(context.stored_value_before('staff'))}, stored before this "
                     f"entry; found {format_value(context.stored_value_after('staff'))}"
@@ -210,11 +214,11 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.MENU_ENTERED,
         allowed_machine_states=STATES_FOR_SERVICE_MENU | STATES_WITH_STAFF_AT_WORK,
-        stored_before={"menu": ObjectWithMembers("menu", person=None)},
+        stored_before={"menu": ObjectWithMembers(bound_name="menu", person=None)},
         record={"person": "$person"},
         stored_after={"menu": {"since": "$:time", "person": "$person"}},
         extra_checks=(
-            require_equal(
+            report_unless_equal(
                 "record.role does not match the person's role in the staff list",
                 lambda context: context.record["role"],
                 lambda context: context.facts.role_by_staff_number.get(
@@ -225,13 +229,13 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.MENU_LEFT,
-        stored_before={"menu": ObjectWithMembers("menu", person="$person")},
+        stored_before={"menu": ObjectWithMembers(bound_name="menu", person="$person")},
         record={"person": "$person"},
         stored_after={"menu": None},
     ),
     AuditRule(
         entry_declaration=entries.MENU_GIVEN_UP,
-        stored_before={"menu": ObjectWithMembers("menu", person=None)},
+        stored_before={"menu": ObjectWithMembers(bound_name="menu", person=None)},
         stored_after={"menu": None},
     ),
     AuditRule(

@@ -21,13 +21,13 @@ from tools.audit.rules.rule import AuditRule
 from tools.audit.rules.shared_checks import (
     check_position_is_one,
     check_signed_in_to_menu,
-    require,
-    require_equal,
+    report_unless,
+    report_unless_equal,
     require_new_id,
 )
 
 #: Check that the printed ticket is a test ticket.
-_CHECK_TEST_TICKET: Final = require(
+_CHECK_TEST_TICKET: Final = report_unless(
     lambda context: f"record.id: expected a test ticket (test-...), found {format_value(context['id'])}",
     lambda context: context["id"].startswith("test-"),
 )
@@ -104,12 +104,12 @@ RULES: Final = (
         stored_after={"options": "$after"},
         permission=Permission.CONFIGURE,
         extra_checks=(
-            require_equal(
+            report_unless_equal(
                 "record.before does not match the options stored before this entry",
                 lambda context: context["before"],
                 lambda context: context.stored_value_before("options") or _DEFAULT_OPTIONS,
             ),
-            require(
+            report_unless(
                 lambda context: (
                     f"record.after does not equal record.before with the change of option "
                     f"{format_value(context.record['option'])} alone: before {format_value(context['before'])}, "
@@ -132,17 +132,17 @@ RULES: Final = (
         stored_after={"cabinet_file": {"digest": "$digest", "persons": "$persons", "at": "$signed_at"}},
         permission=Permission.CONFIGURE,
         extra_checks=(
-            require_equal(
+            report_unless_equal(
                 "record.digest is not the SHA-256 of record.text",
                 lambda context: context["digest"],
                 lambda context: hashlib.sha256(context["text"].encode()).hexdigest(),
             ),
-            require_equal(
+            report_unless_equal(
                 "record.before is not the digest of the cabinet file stored before this entry",
                 lambda context: context["before"],
                 lambda context: (context.stored_value_before("cabinet_file") or {"digest": ""})["digest"],
             ),
-            require(
+            report_unless(
                 lambda context: (
                     f"the cabinet file was changed while the machine held {context.ledger.credits_cents()} cents "
                     "of credit; expected 0"
@@ -184,7 +184,7 @@ RULES: Final = (
         stored_after={"touch": "$after"},
         permission=Permission.TEST_DEVICES,
         extra_checks=(
-            require_equal(
+            report_unless_equal(
                 "record.before does not match the calibration stored before this entry",
                 lambda context: context["before"],
                 lambda context: context.stored_value_before("touch") or [],
@@ -194,25 +194,25 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=staff_entries.TEST_TICKET_FAILED,
-        stored_before={"print": ObjectWithMembers("print", id="$id")},
+        stored_before={"print": ObjectWithMembers(bound_name="print", id="$id")},
         record={"id": "$id"},
         stored_after={"print": None},
         extra_checks=(_CHECK_TEST_TICKET,),
     ),
     AuditRule(
         entry_declaration=staff_entries.TEST_TICKET_PRINTED,
-        stored_before={"print": ObjectWithMembers("print", id="$id")},
+        stored_before={"print": ObjectWithMembers(bound_name="print", id="$id")},
         record={"id": "$id"},
-        stored_after={"print": ObjectWithChanges("print", state="barcode_done")},
+        stored_after={"print": ObjectWithChanges(original="print", state="barcode_done")},
         extra_checks=(_CHECK_TEST_TICKET,),
     ),
     AuditRule(
         entry_declaration=staff_entries.TEST_COINS_PAID,
-        stored_before={"hopper": ObjectWithMembers("hopper", payout_id="$id", coins="$coins")},
+        stored_before={"hopper": ObjectWithMembers(bound_name="hopper", payout_id="$id", coins="$coins")},
         record={"id": "$id", "ordered_coins": "$coins"},
         stored_after={"hopper": None},
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: (
                     f"record.id: expected test coins (test-...), found {format_value(context['id'])}"
                 ),

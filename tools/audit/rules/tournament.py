@@ -15,7 +15,7 @@ from tools.audit.rules.rule import AuditRule
 from tools.audit.rules.shared_checks import (
     check_signed_in_if_menu_open,
     check_signed_in_to_menu,
-    require,
+    report_unless,
     require_new_id,
 )
 
@@ -67,19 +67,19 @@ def _has_open_round(context: CheckContext) -> bool:
 
 
 #: Check that the machine was in no tournament before the entry.
-_CHECK_NO_TOURNAMENT: Final = require(
+_CHECK_NO_TOURNAMENT: Final = report_unless(
     "state.tournament: the machine was in a tournament before this entry", _has_no_tournament
 )
 #: Check that no position plays a round.
-_CHECK_NO_ROUND: Final = require(
+_CHECK_NO_ROUND: Final = report_unless(
     "state.purse: a position still plays a round, and the machine may not leave the tournament", _has_no_round
 )
 #: Check that the entry's position plays no round.
-_CHECK_POSITION_FREE: Final = require(
+_CHECK_POSITION_FREE: Final = report_unless(
     "state.purse: the position already played a round before this entry", _is_position_free
 )
 #: Check that the entry's position plays a round, and no game of it is open.
-_CHECK_BETWEEN_GAMES: Final = require(
+_CHECK_BETWEEN_GAMES: Final = report_unless(
     "state.purse: the position plays no round, or a game of its round is still open", _has_open_round
 )
 
@@ -148,7 +148,7 @@ RULES: Final = (
         permission=Permission.CONFIGURE,
         extra_checks=(
             check_signed_in_to_menu,
-            require(
+            report_unless(
                 lambda context: (
                     f"the machine held {context.ledger.credits_cents()} cents of credit; expected 0"
                 ),

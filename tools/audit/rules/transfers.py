@@ -27,8 +27,8 @@ from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 from tools.audit.rules.shared_checks import (
     ABSENT_VALUE,
     check_ticket_ledger_grows,
-    require,
-    require_equal,
+    report_unless,
+    report_unless_equal,
     require_new_id,
     require_stored_value,
     sum_credit_cents,
@@ -122,8 +122,8 @@ _TICKET_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.REDEMPTION_RESULT_READ_BY_HOST,
-        stored_before={"host_ticket": ObjectWithMembers("result_before", told=False)},
-        stored_after={"host_ticket": ObjectWithChanges("result_before", told=True)},
+        stored_before={"host_ticket": ObjectWithMembers(bound_name="result_before", told=False)},
+        stored_after={"host_ticket": ObjectWithChanges(original="result_before", told=True)},
     ),
     AuditRule(
         entry_declaration=entries.ISSUED_VOUCHER_READ_BY_HOST,
@@ -133,7 +133,7 @@ _TICKET_RULES: Final = (
             )
         },
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: (
                     f"state.validations_read: the host had already read all "
                     f"{context.stored_value_before('validations') or 0} tickets before this entry"
@@ -277,13 +277,13 @@ _NEXT_HOST_TRANSFER_COUNT: Final = DerivedValue(
     lambda context: (context.stored_value_before("transfers") or 0) + 1
 )
 #: Check that the result takes the next index of the transfer history.
-_CHECK_NEXT_HISTORY_INDEX: Final = require_equal(
+_CHECK_NEXT_HISTORY_INDEX: Final = report_unless_equal(
     "record.position is not the next index of the history",
     lambda context: _read_result(context).history_index,
     lambda context: (context.stored_value_before("transfers") or 0) % _TRANSFER_HISTORY_SIZE + 1,
 )
 #: Check that the stored host transfer is the recorded one.
-_CHECK_STORED_TRANSFER: Final = require_equal(
+_CHECK_STORED_TRANSFER: Final = report_unless_equal(
     "state.transfer does not match the record",
     lambda context: context["stored_result"],
     lambda context: context.record,
@@ -303,7 +303,7 @@ _TRANSFER_RULES: Final = (
         expected_transfers=(_ANY_POSTINGS,),
         extra_checks=(
             _CHECK_STORED_TRANSFER,
-            require(
+            report_unless(
                 "record.kind is bonus_jackpot: a bonus paid by hand is reserved, and not posted by this entry",
                 lambda context: context["transfer_kind"] != "bonus_jackpot",
             ),
@@ -335,7 +335,7 @@ _TRANSFER_RULES: Final = (
         entry_declaration=entries.AFT_FAILED,
         extra_checks=(
             _check_stored_failure,
-            require(
+            report_unless(
                 lambda context: (
                     "record.cents: a failed transfer moves nothing, found "
                     f"{format_value(_read_result(context).cents_by_credit_kind)}"
@@ -346,8 +346,8 @@ _TRANSFER_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.AFT_RESULT_READ_BY_HOST,
-        stored_before={"transfer": ObjectWithMembers("result_before", told=False)},
-        stored_after={"transfer": ObjectWithChanges("result_before", told=True)},
+        stored_before={"transfer": ObjectWithMembers(bound_name="result_before", told=False)},
+        stored_after={"transfer": ObjectWithChanges(original="result_before", told=True)},
     ),
     AuditRule(
         entry_declaration=entries.AFT_CASH_OUT_TERMS_SET,

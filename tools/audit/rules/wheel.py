@@ -7,7 +7,7 @@ from egm.play.records.wheel import WheelSpin
 from egm.seats import entries
 from tools.audit.rules.pattern import CheckContext, ObjectWithChanges, format_value
 from tools.audit.rules.rule import AuditRule
-from tools.audit.rules.shared_checks import require
+from tools.audit.rules.shared_checks import report_unless
 
 #: Pattern of the round and the spin that a record names.
 _SPIN_PATTERN: Final[dict[str, Any]] = {"round_id": "$round", "spin": "$spin"}
@@ -35,7 +35,7 @@ def _is_spin_awaited(context: CheckContext) -> bool:
 
 
 #: Check that the record names the awaited spin.
-_CHECK_AWAITED_SPIN: Final = require(
+_CHECK_AWAITED_SPIN: Final = report_unless(
     lambda context: (
         f"record.round_id and record.spin: expected the spin that was awaited before this entry, "
         f"{format_value(context.stored_value_before('wheel_spin'))}; "
@@ -51,7 +51,7 @@ RULES: Final = (
         record=_SPIN_PATTERN,
         stored_after={"wheel_spin": {**_SPIN_PATTERN, "earlier?": "$:object"}},
         extra_checks=(
-            require(
+            report_unless(
                 lambda context: (
                     "state.wheel_spin.earlier: a number differs from the one recorded for its spin: found "
                     f"{format_value(context.stored_value_after('wheel_spin'))}, "
@@ -66,10 +66,10 @@ RULES: Final = (
         id="{round}.number",
         stored_before=_STORED_SPIN_PATTERN,
         record={**_SPIN_PATTERN, "number": "$number"},
-        stored_after={"wheel_spin": ObjectWithChanges("spin_before", number="$number")},
+        stored_after={"wheel_spin": ObjectWithChanges(original="spin_before", number="$number")},
         extra_checks=(
             _CHECK_AWAITED_SPIN,
-            require(
+            report_unless(
                 lambda context: (
                     f"record.number: {format_value(context['number'])} is not a pocket of a wheel"
                 ),
@@ -82,7 +82,7 @@ RULES: Final = (
         id="{round}.unheard",
         stored_before=_STORED_SPIN_PATTERN,
         record={**_SPIN_PATTERN, "unheard": "$reason"},
-        stored_after={"wheel_spin": ObjectWithChanges("spin_before", unheard="$reason")},
+        stored_after={"wheel_spin": ObjectWithChanges(original="spin_before", unheard="$reason")},
         extra_checks=(_CHECK_AWAITED_SPIN,),
     ),
 )

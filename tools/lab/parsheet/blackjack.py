@@ -22,10 +22,10 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[SheetData]:
     exact_figures = find_exact_figures(definition)
     parse_chart(exact_figures.chart)  # refuse an invalid chart
     mean_by_strategy = {
-        "by the cards of the hand, of a fresh shoe": exact_figures.best_mean,
-        "by this chart": exact_figures.chart_mean,
-        "by the dealer's own rules": exact_figures.dealer_rule_mean,
-        "of the worst choices": exact_figures.worst_mean,
+        "return by the cards of the hand, of a fresh shoe": exact_figures.best_mean,
+        "return by this chart": exact_figures.chart_mean,
+        "return by the dealer's own rules": exact_figures.dealer_rule_mean,
+        "return of the worst choices": exact_figures.worst_mean,
     }
     labelled_values: LabelledValues = [
         (label, to_exact_data(1 + Fraction(mean))) for label, mean in mean_by_strategy.items()

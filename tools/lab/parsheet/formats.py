@@ -36,7 +36,7 @@ def to_csv(game: Game, analysis: Analysis, odds_limits: OddsLimits = DEFAULT_ODD
         writer.writerow(["", "game", game.id, "levy", *_split_exact_and_decimal(data["levy"])])
     for reel in data["reels"]:
         name = f"{reel['stage']} reel {reel['reel']}"
-        # here the column "exact" has the symbols of the strip, and the column "decimal" the number of stops
+        # The format has no columns for strips: here "exact" has the symbols, and "decimal" the number of stops.
         writer.writerow(["", "strip", name, "stops", " ".join(reel["strip"]), reel["stops"]])
         for symbol, count in reel["counts"].items():
             writer.writerow(["", "count", name, symbol, count, ""])
@@ -128,6 +128,7 @@ def _plot_bet(bet_data: dict[str, Any]) -> str:
         left_axes.set_yscale("log")
     left_axes.set_title("probability of a win, by its size in bets")
     left_axes.tick_params(axis="x", rotation=45)
+    # "trade 90 %", the first of the three CONFIDENCE_QUANTILES, is left out: its lines would lie on those of "90 %"
     for colour, volatility_row in zip(("#2f6f9f", "#c77d2f"), bet_data["volatility"][1:], strict=True):
         game_counts = [band_row["games"] for band_row in volatility_row["bands"]]
         for end_index in (0, 1):
