@@ -158,7 +158,7 @@ def _check_ruling(context: CheckContext) -> None:
             else own_claim.shown_cents
         )
         expected_values[f"claim:{claim_id}"] = to_json(
-            replace(own_claim, amount_cents=cents, is_unanswered=True)
+            replace(own_claim, amount_cents=cents, is_settled_by_staff=True)
         )
         doubted_fields |= {"pool": own_claim.pool_id, "play_id": own_claim.play_id, "awarded_cents": cents}
     if len(unruled_prize_by_key) <= 1:
@@ -277,7 +277,7 @@ _CLAIM_RULES: Final = (
         record={"claim": "$claim", "amount_cents": "$cents"},
     ),
     AuditRule(
-        entry_declaration=entries.CLAIM_SETTLED_UNANSWERED,
+        entry_declaration=entries.CLAIM_SETTLED_WITHOUT_CONTROLLER,
         allowed_machine_states=single_state(State.AWAITING_AWARD),
         id="{claim}.unanswered",
         stored_before={
