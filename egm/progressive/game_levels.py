@@ -466,6 +466,20 @@ def must_attendant_pay_award(machine: PositionMachine, game_record: GameRecord) 
     )
 
 
+def list_undecided_levels(machine: PositionMachine, game_record: GameRecord) -> tuple[str, ...]:
+    """Return the ids of the controller's mystery levels for which it is not known yet whether the game has won."""
+    link = machine.component(LevelAmountSources).link
+    return tuple(
+        contribution.pool_id
+        for contribution in game_record.levels.contributions
+        if (pool := machine.component(ProgressivePools).pool_by_id.get(contribution.pool_id)) is not None
+        and contribution.contribution_number is not None
+        and pool.keeper is LevelKeeper.CONTROLLER
+        and pool.definition.terms.is_mystery
+        and (link is None or link.find_last_decided_number(pool.id) < contribution.contribution_number)
+    )
+
+
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("levels_are_up")
 def levels_show_payable_amounts(machine: PositionMachine, _: Event) -> bool:
@@ -487,27 +501,6 @@ def no_claim_or_mystery_is_pending(machine: PositionMachine, _: Event) -> bool:
     ) == game_record.play_id or not list_undecided_levels(machine, game_record)
 
 
-def list_undecided_levels(machine: PositionMachine, game_record: GameRecord) -> tuple[str, ...]:
-    """Return the ids of the controller's mystery levels for which it is not known yet whether the game has won."""
-    link = machine.component(LevelAmountSources).link
-    return tuple(
-        contribution.pool_id
-        for contribution in game_record.levels.contributions
-        if (pool := machine.component(ProgressivePools).pool_by_id.get(contribution.pool_id)) is not None
-        and contribution.contribution_number is not None
-        and pool.keeper is LevelKeeper.CONTROLLER
-        and pool.definition.terms.is_mystery
-        and (link is None or link.find_last_decided_number(pool.id) < contribution.contribution_number)
-    )
-
-
-def build_game_end_event(machine: PositionMachine, _: Event) -> Event:
-    """Return the event that ends the open game; called once the amounts of its progressive hits are locked."""
-    return Event(
-        EventType.OUTCOME_SHOWN, OutcomeShown(play_id=machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD))
-    )
-
-
 @refusal_code("attendant_may_settle")
 def attendant_may_settle_without_controller(machine: PositionMachine, _: Event) -> bool:
     """Return whether the profile lets an attendant settle a hit at the displayed amount without the controller."""
@@ -515,6 +508,13 @@ def attendant_may_settle_without_controller(machine: PositionMachine, _: Event) 
 
 
 # ---------------------------------------------------------------------------------------------- effects
+def build_game_end_event(machine: PositionMachine, _: Event) -> Event:
+    """Return the event that ends the open game; called once the amounts of its progressive hits are locked."""
+    return Event(
+        EventType.OUTCOME_SHOWN, OutcomeShown(play_id=machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD))
+    )
+
+
 def start_awaiting_award(machine: PositionMachine, _: Event) -> None:
     """Record that the open game, whose outcome was shown, waits for the amount of a hit or for a mystery result."""
     game_record = find_open_game(machine)

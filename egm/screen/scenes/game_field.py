@@ -154,7 +154,7 @@ def _draw_reels(
         draw_wins(context, reel_data, step.last_window, step.wins, seconds_since_stop)
         return
     seconds_since_cascade_end = (
-        seconds_since_stop - len(step.cascade_windows) * context.theme.motion.cascade_fall_seconds
+        seconds_since_stop - len(step.cascade_windows) * context.theme.motion.cascade_window_seconds
     )
     if seconds_since_cascade_end >= 0:
         window, wins = find_current_window(
@@ -163,9 +163,9 @@ def _draw_reels(
         draw_stopped_reels(context, reel_data, window)
         draw_wins(context, reel_data, window, wins, seconds_since_cascade_end)
         return
-    window_index = int(seconds_since_stop / context.theme.motion.cascade_fall_seconds)
+    window_index = int(seconds_since_stop / context.theme.motion.cascade_window_seconds)
     cascade_window = step.cascade_windows[window_index]
-    seconds_in_window = seconds_since_stop - window_index * context.theme.motion.cascade_fall_seconds
+    seconds_in_window = seconds_since_stop - window_index * context.theme.motion.cascade_window_seconds
     if window_index and seconds_in_window < _SYMBOLS_FALL_SECONDS:
         draw_cascade_window(
             context,
