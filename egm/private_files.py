@@ -1,6 +1,6 @@
 """Private files: the machine uses a secret only if nobody except the file's owner can read it.
 
-The functions that write files durably are here too, because only they set a new file's permissions.
+The functions that create files are here too, because a file's permissions are set when it is created.
 """
 
 import os
@@ -30,12 +30,12 @@ def require_private_files(*paths: Path) -> None:
             )
 
 
-def make_folder_private(folder: Path, *own_file_names: str) -> None:
+def make_folder_private(folder: Path, *own_names: str) -> None:
     """Restrict one of the machine's folders to its owner.
 
-    ``own_file_names`` are the names that only the machine's files and folders have. A folder that is not empty, and
-    neither has such a name nor contains a file with one, may have another purpose: it is left unchanged, and
-    OperatorError is raised. A folder shared with the group of the screens' user (:func:`share_with_screens`)
+    The folder is changed only if it is certainly the machine's: it is empty, its own name is one of ``own_names``, or
+    it contains a file or folder of such a name. Otherwise it is left unchanged, and OperatorError is raised. A folder
+    shared with the group of the screens' user (:func:`share_with_screens`)
     stays accessible to that group. Raises OSError if the folder cannot be changed.
     """
     folder_status = folder.stat()
@@ -52,8 +52,8 @@ def make_folder_private(folder: Path, *own_file_names: str) -> None:
         )
     if (
         any(folder.iterdir())
-        and folder.name not in own_file_names
-        and not any((folder / file_name).exists() for file_name in own_file_names)
+        and folder.name not in own_names
+        and not any((folder / own_name).exists() for own_name in own_names)
     ):
         raise OperatorError(
             f"{folder}: users other than its owner may read or change it (mode {folder_status.st_mode & 0o777:o}), and"

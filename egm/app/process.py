@@ -266,7 +266,7 @@ class MachineProcess:
             machine_id=self._cabinet_file.machine.serial,
             policy=JournalPolicy(
                 entries_per_checkpoint=journal_rules.checkpoint_interval_entries,
-                increment_max_cents=journal_rules.transfer_max_cents_by_account,
+                increment_max_cents=journal_rules.transaction_max_cents_by_account,
                 reserve_bytes=self._cabinet_file.memory.reserve_mib << 20,
             ),
             allow_missing_second=self._allows_single_medium,

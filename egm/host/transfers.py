@@ -141,7 +141,7 @@ def _compute_possible_amounts(
     If only a part of the ordered amounts can move, that part is returned if the order permits it; otherwise the
     order is refused.
     """
-    limit_cents = machine.profile.host.transfer_max_cents
+    limit_cents = machine.profile.host.electronic_transfer_max_cents
     adds_restricted = order.kind is not TransferKind.OUT and bool(
         order.cents_by_credit_kind.get(CreditKind.RESTRICTED)
     )

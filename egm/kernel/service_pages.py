@@ -79,12 +79,12 @@ class Prompt(_PageModel):
 
     ``pin``: digits, shown as dots and never stored. ``digits``: a number as typed. ``amount``: minor units.
     ``text``: letters, from an on-screen keyboard. ``serial``: capital letters, digits and hyphens only.
-    ``find``: letters that filter the rows of the page's tables; only the touched row is sent. ``choice``: one
+    ``search``: letters that filter the rows of the page's tables; only the touched row is sent. ``choice``: one
     of ``choices``, drawn as touchable lines; its ``id`` is the input. ``value`` is the initial input.
     """
 
     label: PageText
-    kind: Literal["pin", "digits", "amount", "text", "serial", "find", "choice"]
+    kind: Literal["pin", "digits", "amount", "text", "serial", "search", "choice"]
     value: str = ""
     length_max: int = 64
     choices: tuple[PageAction, ...] = ()
@@ -124,11 +124,11 @@ class Replay(_PageModel):
 class ServicePage(_PageModel):
     """One complete page of the service menu. It covers everything else on the screen.
 
-    ``id`` identifies this page at this moment; replies to any other page are ignored. ``person`` is the
-    signed-in person (name and role), None before sign-in. ``test`` marks a page that operates devices: the
-    screen shows a clear TEST mark, and with ``pattern`` runs its own test (colour bars, touch targets,
-    tones). With the pattern ``calibrate`` it shows the crosses of :mod:`egm.kernel.touch`; the reply ``crosses`` has
-    the points touched as ``input``.
+    ``id`` identifies this page at this moment (a menu page leaves it empty, and the service desk sets it);
+    replies to any other page are ignored. ``person`` is the signed-in person (name and role), None before
+    sign-in. ``test`` marks a page that operates devices: the screen shows a clear TEST mark, and with
+    ``pattern`` runs its own test (colour bars, touch targets, tones). With the pattern ``calibrate`` it shows
+    the crosses of :mod:`egm.kernel.touch`; the reply ``crosses`` has the points touched as ``input``.
     """
 
     id: str

@@ -141,7 +141,7 @@ class MetricsService:
         art. 20.3); it does nothing if this need not be recorded.
         """
         intervention = self._machine.memory.get(StaffKey.INTERVENTION)
-        if intervention is None or not self._machine.profile.staff.requires_identification_by_monitoring:
+        if intervention is None or not self._machine.profile.staff.requires_reading_by_monitoring:
             return lambda: None
         event = Event(EventType.INTERVENTION_READ_BY_MONITORING, InterventionRead(id=intervention["id"]))
         loop = asyncio.get_running_loop()

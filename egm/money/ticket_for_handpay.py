@@ -56,15 +56,19 @@ def no_ticket_is_requested(machine: PositionMachine, event: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def toggle_ticket_request(machine: PositionMachine, _: Event) -> None:
+def toggle_ticket_request(machine: PositionMachine, event: Event) -> None:
     """Toggle the player's request for a ticket instead of the waiting hand-pay."""
+    _store_payment_method(machine, "hand" if ticket_is_requested(machine, event) else "ticket")
+
+
+def _store_payment_method(machine: PositionMachine, payment_method: Literal["hand", "ticket"]) -> None:
+    """Store how the waiting hand-pay is to be paid: by ``hand``, for which its record has no request, or by ticket."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    payment_method: Literal["hand", "ticket"] = "hand" if handpay.requested_method else "ticket"
-    changed_handpay = replace(handpay, requested_method="ticket" if payment_method == "ticket" else "")
+    requested_method = "" if payment_method == "hand" else payment_method
     machine.post(
         HANDPAY_METHOD_CHOSEN,
         HandpayMethodChosen(handpay_id=handpay.id, payment_method=payment_method),
-        state={MoneyKey.HANDPAY: changed_handpay},
+        state={MoneyKey.HANDPAY: replace(handpay, requested_method=requested_method)},
     )
 
 
@@ -72,7 +76,8 @@ def return_handpay_to_credit(machine: PositionMachine, event: Event) -> None:
     """Return the hand-pay's amount to the credit meter; the cash-out then continues and prints the requested ticket."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     persons = list_event_persons(machine, event)
-    owed_cents = machine.cashable_cents + handpay.amount_cents  # what the cash-out has still to pay
+    # The cash-out is of all cashable credit: what is on the credit meter and what now returns to it.
+    owed_cents = machine.cashable_cents + handpay.amount_cents
     answer_service_call(machine, event)
     machine.post(
         HANDPAY_RETURNED,
@@ -93,10 +98,10 @@ def return_handpay_to_credit(machine: PositionMachine, event: Event) -> None:
     )
 
 
-def withdraw_ticket_request(machine: PositionMachine, event: Event) -> None:
+def withdraw_ticket_request(machine: PositionMachine, _: Event) -> None:
     """Cancel the player's request for a ticket, because none can be printed any more; the hand-pay stays.
 
-    A notice says so before the attendant pays.
+    Before the attendant pays, a notice says that no ticket can be printed.
     """
-    toggle_ticket_request(machine, event)  # the guard requires a request, so this cancels it
+    _store_payment_method(machine, "hand")
     machine.notice = Notice(code="ticket_impossible", severity="warning")

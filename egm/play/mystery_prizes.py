@@ -226,7 +226,7 @@ def _build_claim_state(
         at_utc=machine.clock.now().isoformat(),
         amount_cents=prize.amount_cents,
         payment_method=payment_method,
-        is_unanswered=False,
+        is_settled_by_staff=False,
     )
     return {f"{ProgressiveKey.CLAIM}{prize.claim_id}": record}
 

@@ -51,7 +51,7 @@ def build_session_change(
 
     ``wagered_cents`` and ``won_cents`` are what the transaction wagers and wins, in minor units.
     """
-    if not machine.profile.protection.requires_session_count:
+    if not machine.profile.protection.requires_session_tracking:
         return {}
     session = machine.memory.read(SessionRecord, PlayKey.SESSION) or _create_session(machine)
     return {

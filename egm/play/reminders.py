@@ -89,5 +89,7 @@ def create_reminders(context: MachineContext) -> Iterable[BackgroundService]:
     machine = context.engine.machine
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.OWN_LIMITS))
     return (
-        (ReminderService(context),) if machine.profile.protection.requires_session_count or is_counted else ()
+        (ReminderService(context),)
+        if machine.profile.protection.requires_session_tracking or is_counted
+        else ()
     )

@@ -230,7 +230,7 @@ def start_game(machine: PositionMachine, _: Event) -> None:
     if shared_round is not None:
         wager = game.rules.combine_seat_wagers(wager, position_rounds.seat_number, shared_round.wagers)
     stepped_game, play_id = SteppedGame(game, wager, bet.table_state), machine.fresh_id("play")
-    level_changes = game_levels.start_level_changes(machine, bet, play_id)
+    level_changes = game_levels.build_changes_for_start(machine, bet, play_id)
     step = play_step(
         machine,
         stepped_game,
@@ -290,7 +290,7 @@ def continue_game(machine: PositionMachine, event: Event) -> None:
         check_invariant(
             shared_round is not None, f"{game_record.play_id}: the steps of its shared round are missing"
         )
-    level_changes = game_levels.continue_level_changes(machine, game_record)
+    level_changes = game_levels.build_changes_for_step(machine, game_record)
     stepped_game = machine.component(GameInProgress).stepped_game
     is_answered_by_table = answer.answering_seat is not None and _has_pending_decision(machine)
     if answer.answering_seat is not None:

@@ -4,7 +4,8 @@ A profile is either valid or rejected with a message that names the file, the ke
 exact fractions, money is minor units; a TOML float is rejected for both.
 
 The alias of a field is its key in the file. The references in brackets, such as NZ 1.22.40 or H-10, are clauses of
-the sources and numbers of the rows in ``tests/conformance/requirements.toml``.
+the sources and numbers of the rows in ``tests/conformance/requirements.toml``, whose table ``[sources]`` explains
+the abbreviations.
 """
 
 import contextlib
@@ -159,11 +160,11 @@ class TableReturnRules(_ProfileTable):
     """Which games are refused: `bet`: those with any bet below `least`; `game`: those whose best bet is below it;
     `nothing`: none."""
     return_max: UnitFraction | None = Field(None, alias="ceiling")
-    """The maximum return of a bet on a table; None: `returns.ceiling` applies. With 1, a bet may pay true odds."""
+    """The maximum return of a bet on a table; None: `returns.ceiling` applies. With 1, a bet may have no house edge."""
 
 
 class ReturnRules(_ProfileTable):
-    """The minimum return (RTP) of games, by family; the machine refuses a game below it."""
+    """The minimum and the maximum return (RTP) of games, by family."""
 
     reels_return_min: UnitFraction = Field(alias="reels")
     """The minimum return of slot-machine games: reels and video poker (Québec s.93)."""
@@ -178,15 +179,12 @@ class ReturnRules(_ProfileTable):
     notes a return above 100 %."""
 
     def find_minimum(self, family: str) -> MinimumReturn:
-        """Return the minimum return that the games of a family must have, and which of their bets must have it.
-
-        Table games have a minimum of their own.
-        """
-        own_minimum = self._minimum_by_family_except_tables.get(family)
+        """Return the minimum return that the games of a family must have, and which of their bets must have it."""
+        family_minimum = self._minimum_by_family_except_tables.get(family)
         return (
             MinimumReturn(self.tables.return_min, self.tables.applies_to)
-            if own_minimum is None
-            else MinimumReturn(own_minimum)
+            if family_minimum is None
+            else MinimumReturn(family_minimum)
         )
 
     def find_maximum(self, family: str) -> Fraction | None:
@@ -241,7 +239,7 @@ class PlayRules(_ProfileTable):
 
 
 class AwardOddsRules(_ProfileTable):
-    """The odds longer than which the player is shown how unlikely an award is, and the longest odds allowed."""
+    """How unlikely an award must be before the player is shown its odds, and the longest odds allowed."""
 
     top_award_odds_shown_beyond: Annotated[int, Field(gt=0, strict=True)] | None = Field(
         DEFAULT_ODDS_LIMITS.top_one_in, alias="top_told_one_in"
@@ -343,11 +341,11 @@ class HostRules(_ProfileTable):
     )
     """If the host does not poll for this number of seconds, the machine goes out of service (SC: 72 hours; Ontario:
     at once); None: the machine stays in service."""
-    stops_at_full_queue: bool = Field(False, alias="full_queue_stops")
+    requires_stop_at_full_queue: bool = Field(False, alias="full_queue_stops")
     """Whether a machine goes out of service if its host reads the queued exceptions too slowly (AGE 11.1.2(3))."""
-    must_enable_new_machine: bool = Field(False, alias="starts_machine")
+    requires_enabling_of_new_machine: bool = Field(False, alias="starts_machine")
     """Whether a new machine can be played only after its host has enabled it (SD addendum 1)."""
-    transfer_max_cents: NonNegativeCents = Field(1_000_000, alias="transfer_limit_cents")
+    electronic_transfer_max_cents: NonNegativeCents = Field(1_000_000, alias="transfer_limit_cents")
     """The maximum amount of one electronic transfer."""
 
 
@@ -382,8 +380,8 @@ class PlayerProtectionRules(_ProfileTable):
     """The text about where to find help, by language (Loto-Québec)."""
 
     @property
-    def requires_session_count(self) -> bool:
-        """Return whether this profile has a reminder or limit for which the machine must count player sessions."""
+    def requires_session_tracking(self) -> bool:
+        """Return whether this profile has a reminder or limit for which the machine must track player sessions."""
         has_spending_limit = self.reminder_spending_cents or self.session_spending_max_cents
         return bool(
             has_spending_limit
@@ -410,7 +408,7 @@ class CoinRules(_ProfileTable):
     hopper_coin_cents: NonNegativeCents = Field(0, alias="hopper_cents")
     """The value of the coin that the hopper pays, in minor units; 0: there is no hopper."""
     hopper_full_cents: NonNegativeCents = 0
-    """The contents of the hopper, in minor units, from which on further coins fall into the drop box of the cabinet
+    """When the hopper contains this much or more, in minor units, further coins fall into the drop box of the cabinet
     stand (Monaco 19.5); 0: never."""
     payout_coins_max: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
     """The maximum number of coins of one payout; a larger amount is paid by the next method."""
@@ -444,8 +442,8 @@ class ProgressiveRules(_ProfileTable):
     refused_while_link_down: Literal["wager", "machine"] = Field("wager", alias="link_down")
     """What is refused while a level's controller is down: `wager`: wagers that play for the level; `machine`: all play
     (NJ)."""
-    unconfirmed_win_treatment: Literal["wait", "hand"] = Field("hand", alias="unanswered")
-    """What happens to a progressive win if no controller confirms it: ``wait`` until one does, or ``hand``: an
+    unanswered_hit_treatment: Literal["wait", "hand"] = Field("hand", alias="unanswered")
+    """What happens to a progressive win if its controller does not reply: ``wait`` until it does, or ``hand``: an
     attendant may pay the amount that the machine shows."""
     handpay_min_cents: NonNegativeCents | None = Field(None, alias="hand_cents")
     """A progressive win of this amount or more is paid by hand, whatever else the game wins; None:
@@ -482,8 +480,8 @@ class StaffRules(_ProfileTable):
     reports_undeclared_openings: bool = Field(False, alias="identify_before_opening")
     """Whether a tilt is raised, with its own journal entry, if a door is opened without a declared intervention (logged
     staff work) that covers it (Monaco art. 20.3). The machine cannot prevent the opening."""
-    requires_identification_by_monitoring: bool = Field(False, alias="monitored_openings")
-    """Whether an intervention counts as declared only once the monitoring system has identified who is working (Monaco
+    requires_reading_by_monitoring: bool = Field(False, alias="monitored_openings")
+    """Whether an intervention counts as declared only after the monitoring system has read who is working (Monaco
     art. 20.3). For openings, this has an effect only with `identify_before_opening`."""
     prints_slips: bool = Field(False, alias="slips")
     """Whether to print an access ticket when an intervention starts, or when the logic door or a door to money is
@@ -511,7 +509,7 @@ class JournalRules(_ProfileTable):
         1000, alias="checkpoint_every"
     )
     """The number of entries between two signed checkpoints."""
-    transfer_max_cents_by_account: dict[str, NonNegativeCents] = Field({}, alias="increment_limits_cents")
+    transaction_max_cents_by_account: dict[str, NonNegativeCents] = Field({}, alias="increment_limits_cents")
     """By account: the largest amount that one transaction may move into or out of it; above it the machine stops."""
 
 

@@ -99,8 +99,8 @@ class LevelHitRegistered:
     """The amount won, or null if it is unknown."""
     payment_method: Literal["credit", "hand"] = field(metadata=stored_as("way"))
     """The payment method of the hit: to the credit meter, or by hand."""
-    is_unanswered: bool = field(metadata=stored_as("unanswered"))
-    """Whether an attendant settled the hit at the displayed amount, because no controller replied to its claim."""
+    is_settled_by_staff: bool = field(metadata=stored_as("unanswered"))
+    """Whether staff settled the hit, because its controller did not reply or its report could not be verified."""
 
 
 LEVEL_HIT: Final = EntryDeclaration(
@@ -148,7 +148,7 @@ class UnexpectedAward:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimSettledUnanswered:
+class ClaimSettledWithoutController:
     """No controller answered a claim, so an attendant settled the hit at the amount that the machine displayed."""
 
     claim_id: str = field(metadata=stored_as("claim"))
@@ -185,9 +185,9 @@ AWARD_LOCKED: Final = EntryDeclaration(
     kind="progressive.award", record=LevelAward, written_keys=(ProgressiveKey.CLAIM,)
 )
 AWARD_DIFFERS: Final = EntryDeclaration(kind="progressive.award_differs", record=UnexpectedAward)
-CLAIM_SETTLED_UNANSWERED: Final = EntryDeclaration(
+CLAIM_SETTLED_WITHOUT_CONTROLLER: Final = EntryDeclaration(
     kind="progressive.unanswered",
-    record=ClaimSettledUnanswered,
+    record=ClaimSettledWithoutController,
     counts={"progressive.unanswered": 1},
     written_keys=(ProgressiveKey.CLAIM,),
 )

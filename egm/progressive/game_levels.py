@@ -27,14 +27,14 @@ from egm.progressive.entries import (
     AWARD_LOCKED,
     BROADCAST_LEVEL_HIT,
     CLAIM_CLOSED,
-    CLAIM_SETTLED_UNANSWERED,
+    CLAIM_SETTLED_WITHOUT_CONTROLLER,
     GAME_ENDED_WITH_UNDECIDED_LEVELS,
     LEVEL_CHANGED,
     LEVEL_HIT,
     LEVEL_LINKED,
     LEVEL_OPENED,
     ClaimClosed,
-    ClaimSettledUnanswered,
+    ClaimSettledWithoutController,
     GameEndedWithUndecidedLevels,
     LevelAward,
     LevelChanged,
@@ -64,8 +64,8 @@ class GameHit:
     """The id of the claim sent to the controller; None for a level without a controller."""
     amount_cents: int | None
     """The amount won in minor units; None until the controller has locked it."""
-    is_unanswered: bool = False
-    """Whether an attendant settled the hit at the amount shown, because no controller replied."""
+    is_settled_by_staff: bool = False
+    """Whether staff settled the hit, because its controller did not reply or its report could not be verified."""
 
 
 # ---------------------------------------------------------------------------------------------- start-up
@@ -73,8 +73,9 @@ def open_levels(machine: PositionMachine) -> None:
     """At start-up, open new progressive levels, record changed terms, and verify every level's sums.
 
     For a new level of a controller, a zero count of contributions is stored before the first wager. Changed terms take
-    effect after the next hit of the whole level (NY 5321.18(b)(4)). A level that is no longer in the cabinet file
-    keeps its amount in memory. Raises :class:`LevelDefectiveError` if the sums of a level do not agree.
+    effect after the next hit that pays the whole level, not a share of it (NY 5321.18(b)(4)). The amount of a level
+    that is no longer in the cabinet file stays stored in the journal. Raises :class:`LevelDefectiveError` if the sums
+    of a level do not agree.
     """
     for pool in machine.component(ProgressivePools).pool_by_id.values():
         if not pool.is_own:
@@ -118,7 +119,7 @@ def _store_first_link_progress(machine: PositionMachine, pool: ProgressivePool) 
 
 
 # ---------------------------------------------------------------------------------------------- one game
-def start_level_changes(machine: PositionMachine, bet: AcceptedBet, play_id: str) -> LevelChanges:
+def build_changes_for_start(machine: PositionMachine, bet: AcceptedBet, play_id: str) -> LevelChanges:
     """Return a new collector of changes to progressive levels, for a game that is about to start with ``bet``.
 
     The sums of the machine's own levels that the bet plays for are verified first (A-03). Raises
@@ -133,7 +134,7 @@ def start_level_changes(machine: PositionMachine, bet: AcceptedBet, play_id: str
     )
 
 
-def continue_level_changes(machine: PositionMachine, game_record: GameRecord) -> LevelChanges:
+def build_changes_for_step(machine: PositionMachine, game_record: GameRecord) -> LevelChanges:
     """Return a new collector of changes to progressive levels, for the next step of an open game.
 
     The levels receive no further contribution.
@@ -169,7 +170,10 @@ def _find_pool(
 
 
 def _find_shown_cents(machine: PositionMachine, levels_played: LevelsPlayed, pool_id: str) -> int:
-    """Return the amount that a level shows to an open game, in minor units; the last known one if none is received."""
+    """Return the amount that a level shows to an open game, in minor units.
+
+    It is the last known amount if none is being received; a received amount of 0 counts as none.
+    """
     configured_pool = machine.component(ProgressivePools).pool_by_id.get(pool_id)
     received_cents = (
         0 if configured_pool is None else read_displayed_amount(machine, configured_pool).amount_cents
@@ -227,7 +231,10 @@ def _read_level(machine: PositionMachine, pool_id: str) -> Level:
 
 
 def find_link_progress(machine: PositionMachine, pool_id: str) -> LinkProgress:
-    """Return how many contributions this machine has made to a controller's level, and how many of them are counted."""
+    """Return this machine's contributions to a controller's level, how many are counted, and the amount shown.
+
+    The number of contributions is the stored one. The others are the link's if it reports on the level, else as stored.
+    """
     progress = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK_PROGRESS}{pool_id}") or LinkProgress()
     link = machine.component(LevelAmountSources).link
     status = None if link is None else link.find_contribution_status(pool_id)
@@ -259,7 +266,7 @@ def build_step_state(
             at_utc=machine.clock.now().isoformat(),
             amount_cents=None,
             payment_method=None,
-            is_unanswered=False,
+            is_settled_by_staff=False,
         )
         for claim_id, claimed_hit in level_changes.hit_by_claim_id.items()
     }
@@ -316,7 +323,7 @@ def _build_game_hit(machine: PositionMachine, hit: LevelHitRecord) -> GameHit:
         level_name=hit.level_name,
         claim_id=hit.claim_id,
         amount_cents=hit.amount_cents if claim is None else claim.amount_cents,
-        is_unanswered=claim is not None and claim.is_unanswered,
+        is_settled_by_staff=claim is not None and claim.is_settled_by_staff,
     )
 
 
@@ -339,9 +346,10 @@ def build_payment_transfers(
 def build_closing_state(
     machine: PositionMachine, game_record: GameRecord, payment_method: str
 ) -> dict[str, object]:
-    """Return the state changes when a game ends, by storage key: ``payment_method`` is stored in its claims.
+    """Return the state changes when a game ends, by storage key.
 
-    ``payment_method`` is ``credit``, ``hand`` or ``void``. The keys that say that the game waits are deleted.
+    The claims are stored with ``payment_method``: ``credit``, ``hand`` or ``void``. The keys that say that the game
+    waits are deleted.
     """
     state: dict[str, object] = {
         key: None
@@ -371,7 +379,7 @@ def register_hits(
             level_name=hit.level_name,
             amount_cents=hit.amount_cents,
             payment_method=payment_method,
-            is_unanswered=hit.is_unanswered,
+            is_settled_by_staff=hit.is_settled_by_staff,
             is_broadcast=hit.claim_id is None and not _is_own_level(machine, hit.pool_id),
         )
 
@@ -385,13 +393,13 @@ def register_hit(
     level_name: str,
     amount_cents: int | None,
     payment_method: Literal["credit", "hand"],
-    is_unanswered: bool = False,
+    is_settled_by_staff: bool = False,
     is_broadcast: bool = False,
 ) -> None:
     """Write one progressive hit into the register of level wins; do nothing if ``entry_id`` is already there.
 
-    ``is_unanswered``: the controller did not reply, and an attendant settled the hit. ``is_broadcast``: the level's
-    amount is broadcast by a SAS host.
+    ``is_settled_by_staff``: staff settled the hit, because its controller did not reply or its report could not be
+    verified. ``is_broadcast``: the level's amount is broadcast by a SAS host.
     """
     if machine.journal.has_entry(entry_id):  # the power failed between this entry and the game's end
         return
@@ -405,7 +413,7 @@ def register_hit(
             level_name=level_name,
             amount_cents=amount_cents,
             payment_method=payment_method,
-            is_unanswered=is_unanswered,
+            is_settled_by_staff=is_settled_by_staff,
         ),
         entry_id=entry_id,
     )
@@ -449,19 +457,33 @@ def build_hit_reversal(
 def must_attendant_pay_award(machine: PositionMachine, game_record: GameRecord) -> bool:
     """Return whether an attendant must pay the game because of one of its progressive hits.
 
-    That is so if the hit reaches the profile's limit for hand-pays, or if its controller has not answered.
+    That is so if the hit reaches the profile's limit for hand-pays, or if staff settled it.
     """
     limit_cents = machine.profile.progressives.handpay_min_cents
     return any(
-        hit.is_unanswered or (limit_cents is not None and (hit.amount_cents or 0) >= limit_cents)
+        hit.is_settled_by_staff or (limit_cents is not None and (hit.amount_cents or 0) >= limit_cents)
         for hit in list_game_hits(machine, game_record)
+    )
+
+
+def list_undecided_levels(machine: PositionMachine, game_record: GameRecord) -> tuple[str, ...]:
+    """Return the ids of the controller's mystery levels for which it is not known yet whether the game has won."""
+    link = machine.component(LevelAmountSources).link
+    return tuple(
+        contribution.pool_id
+        for contribution in game_record.levels.contributions
+        if (pool := machine.component(ProgressivePools).pool_by_id.get(contribution.pool_id)) is not None
+        and contribution.contribution_number is not None
+        and pool.keeper is LevelKeeper.CONTROLLER
+        and pool.definition.terms.is_mystery
+        and (link is None or link.find_last_decided_number(pool.id) < contribution.contribution_number)
     )
 
 
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("levels_are_up")
 def levels_show_payable_amounts(machine: PositionMachine, _: Event) -> bool:
-    """Return whether every level that the bet plays for has the status up, so that its shown amount would be paid."""
+    """Return whether every level that the bet plays for has status UP, so that its shown amount would be paid."""
     return all(
         read_displayed_amount(machine, pool).status is LevelStatus.UP
         for pool in list_levels_of_bet_in_force(machine)
@@ -479,20 +501,13 @@ def no_claim_or_mystery_is_pending(machine: PositionMachine, _: Event) -> bool:
     ) == game_record.play_id or not list_undecided_levels(machine, game_record)
 
 
-def list_undecided_levels(machine: PositionMachine, game_record: GameRecord) -> tuple[str, ...]:
-    """Return the ids of the controller's mystery levels for which it is not known yet whether the game has won."""
-    link = machine.component(LevelAmountSources).link
-    return tuple(
-        contribution.pool_id
-        for contribution in game_record.levels.contributions
-        if (pool := machine.component(ProgressivePools).pool_by_id.get(contribution.pool_id)) is not None
-        and contribution.contribution_number is not None
-        and pool.keeper is LevelKeeper.CONTROLLER
-        and pool.definition.terms.is_mystery
-        and (link is None or link.find_last_decided_number(pool.id) < contribution.contribution_number)
-    )
+@refusal_code("attendant_may_settle")
+def attendant_may_settle_without_controller(machine: PositionMachine, _: Event) -> bool:
+    """Return whether the profile lets an attendant settle a hit at the displayed amount without the controller."""
+    return machine.profile.progressives.unanswered_hit_treatment == "hand"
 
 
+# ---------------------------------------------------------------------------------------------- effects
 def build_game_end_event(machine: PositionMachine, _: Event) -> Event:
     """Return the event that ends the open game; called once the amounts of its progressive hits are locked."""
     return Event(
@@ -500,13 +515,6 @@ def build_game_end_event(machine: PositionMachine, _: Event) -> Event:
     )
 
 
-@refusal_code("attendant_may_settle")
-def attendant_may_settle_unanswered_hit(machine: PositionMachine, _: Event) -> bool:
-    """Return whether the profile lets an attendant settle a hit as displayed if the controller does not reply."""
-    return machine.profile.progressives.unconfirmed_win_treatment == "hand"
-
-
-# ---------------------------------------------------------------------------------------------- effects
 def start_awaiting_award(machine: PositionMachine, _: Event) -> None:
     """Record that the open game, whose outcome was shown, waits for the amount of a hit or for a mystery result."""
     game_record = find_open_game(machine)
@@ -528,6 +536,7 @@ def record_award(machine: PositionMachine, event: Event) -> None:
     claim = machine.memory.read(ClaimRecord, key)
     held_prize = held_prizes.list_held_prizes(machine).get(claim_id)
     if held_prize is not None and held_prize.amount_cents == amount_cents:
+        # a repeated report: it only calls staff again
         held_prizes.hold_prize(machine, claim_id, held_prize)
     elif (
         claim is not None
@@ -572,11 +581,11 @@ def close_claim(machine: PositionMachine, event: Event) -> None:
         machine.post(CLAIM_CLOSED, ClaimClosed(claim_id=claim_id, **asdict(claim)), state={key: None})
 
 
-def settle_unanswered_claim(machine: PositionMachine, event: Event) -> None:
+def settle_hits_without_controller(machine: PositionMachine, event: Event) -> None:
     """Settle the open game's hits whose controller has not replied, at the amount that the machine displayed.
 
-    A mystery result that is not known yet is no longer waited for. An attendant has decided this; the journal names
-    them.
+    A mystery result that is not known yet is no longer waited for. An attendant has decided this; the journal entries
+    name the attendant.
     """
     game_record = find_open_game(machine)
     for hit in () if game_record is None else list_game_hits(machine, game_record):
@@ -587,15 +596,15 @@ def settle_unanswered_claim(machine: PositionMachine, event: Event) -> None:
         if claim is None:
             raise InvariantError(f"the hit has the claim {hit.claim_id}, which is not stored")
         machine.post(
-            CLAIM_SETTLED_UNANSWERED,
-            ClaimSettledUnanswered(
+            CLAIM_SETTLED_WITHOUT_CONTROLLER,
+            ClaimSettledWithoutController(
                 claim_id=hit.claim_id,
                 pool_id=hit.pool_id,
                 amount_cents=claim.shown_cents,
                 person=find_actor(machine, event),
             ),
             entry_id=f"{hit.claim_id}.unanswered",
-            state={key: replace(claim, amount_cents=claim.shown_cents, is_unanswered=True)},
+            state={key: replace(claim, amount_cents=claim.shown_cents, is_settled_by_staff=True)},
         )
         machine.notice = Notice(
             code="progressive_unanswered", severity="warning", values={"amount_cents": claim.shown_cents}

@@ -219,7 +219,7 @@ def rule_on_prize(machine: PositionMachine, event: Event) -> None:
             else claim.shown_cents
         )
         state[f"{ProgressiveKey.CLAIM}{claim_id}"] = replace(
-            claim, amount_cents=awarded_cents, is_unanswered=True
+            claim, amount_cents=awarded_cents, is_settled_by_staff=True
         )
         ruling = replace(ruling, pool_id=claim.pool_id, play_id=claim.play_id, awarded_cents=awarded_cents)
     if len(held_prize_by_claim_id) <= 1:

@@ -1,8 +1,15 @@
 """Transfers for changes of a progressive level: movements of whole minor units between the level's accounts.
 
-The accounts ``pool:<level>:current``, ``:hidden`` and ``:overflow`` contain the whole units of the level's
-amounts, and the stored level contains the exact amounts with their fractions. Both are written in one
-transaction. :func:`check_pool_balances` verifies that each account is the integer part of its amount.
+The accounts of a level are named ``pool:<pool id>:<part>``:
+
+- ``current``, ``hidden`` and ``overflow`` contain the whole units of the level's three amounts;
+- ``startup`` is the operator, who pays in the base at the opening and what is missing at a reset;
+- ``contributed`` is the source of the contributions from wagers;
+- ``won`` receives the hits.
+
+The stored level contains the exact amounts with their fractions. Both are written in one transaction.
+:func:`check_pool_balances` verifies that the first three are the integer parts of their amounts, and that ``won``
+equals the total paid.
 """
 
 from collections.abc import Callable
@@ -25,18 +32,15 @@ def _get_amount_by_account_part(level: Level) -> dict[str, Fraction]:
 
 
 def build_opening_transfers(pool_id: str, level: Level) -> tuple[Transfer, ...]:
-    """Return the transfers that pay the base of a new progressive level into its account.
-
-    The account ``startup`` is the operator, who pays in the base at the opening and what is missing at a reset.
-    """
+    """Return the transfers that pay the base of a new progressive level into its account."""
     return (Transfer(f"pool:{pool_id}:startup", f"pool:{pool_id}:current", level.seeded_cents),)
 
 
 def build_change_transfers(pool_id: str, level_before: Level, level_after: Level) -> tuple[Transfer, ...]:
     """Return the transfers for one change of a progressive level: a contribution, a hit, or a reversed hit.
 
-    Accounts hold whole minor units; fractions are only in the stored level. When they add up to a whole unit, it is
-    transferred from ``contributed``.
+    Accounts hold whole minor units; fractions are only in the stored level. A contribution is transferred from
+    ``contributed`` by as many whole units as the level's amount grows with its fraction.
     """
     flows = (
         ("current", "won", level_after.paid_cents - level_before.paid_cents),
@@ -59,14 +63,14 @@ def build_change_transfers(pool_id: str, level_before: Level, level_after: Level
     )
     posted_cents = sum(cents for _, target, cents in flows if target == "current")
     posted_cents -= sum(cents for source, _, cents in flows if source == "current")
-    carried_cents = (
+    contributed_whole_cents = (
         _compute_whole_cents_gained(level_before.current_amount, level_after.current_amount) - posted_cents
     )
     return tuple(
         Transfer(f"pool:{pool_id}:{source}", f"pool:{pool_id}:{target}", cents)
         for source, target, cents in (
             (source, target, cents) if cents > 0 else (target, source, -cents)
-            for source, target, cents in (*flows, ("contributed", "current", carried_cents))
+            for source, target, cents in (*flows, ("contributed", "current", contributed_whole_cents))
         )
         if cents
     )
@@ -96,20 +100,20 @@ def build_moving_transfers(
     overflow_gain_cents = _compute_whole_cents_gained(
         target_level_before.overflow_amount, target_level_after.overflow_amount
     )
-    carried_cents = (
+    contributed_whole_cents = (
         _compute_whole_cents_gained(target_level_before.current_amount, target_level_after.current_amount)
         + overflow_gain_cents
         - sum(cents for _, _, cents in flows)
     )
     flows += [
-        (f"pool:{target_pool_id}:contributed", target_account, carried_cents),
+        (f"pool:{target_pool_id}:contributed", target_account, contributed_whole_cents),
         (target_account, f"pool:{target_pool_id}:overflow", overflow_gain_cents),
     ]
     return tuple(Transfer(source, target, cents) for source, target, cents in flows if cents)
 
 
 def check_pool_balances(pool_id: str, level: Level, balance_cents: Callable[[str], int]) -> None:
-    """Raise LevelDefectiveError unless each account of a level equals the whole units of the level's exact amount.
+    """Raise LevelDefectiveError unless each account of a level agrees with the stored level.
 
     ``balance_cents`` returns the balance of an account. The sums of the level itself are checked too. The error
     states the figures.

@@ -33,8 +33,8 @@ class ClaimRecord:
     """The amount to be paid in minor units: as the controller locked it, or as staff settled it; None until then."""
     payment_method: str | None = field(metadata=stored_as("way"))
     """How the hit was paid: ``credit``, ``hand`` or ``void``; None until it is paid."""
-    is_unanswered: bool = field(metadata=stored_as("unanswered"))
-    """Whether an attendant settled the hit at the displayed amount, because no controller replied to the claim."""
+    is_settled_by_staff: bool = field(metadata=stored_as("unanswered"))
+    """Whether staff settled the hit, because its controller did not reply or its report could not be verified."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

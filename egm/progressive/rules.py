@@ -18,11 +18,11 @@ from egm.progressive.enrolment_page import (
 )
 from egm.progressive.forms import PROGRESSIVE_FORMS
 from egm.progressive.game_levels import (
-    attendant_may_settle_unanswered_hit,
+    attendant_may_settle_without_controller,
     build_game_end_event,
     close_claim,
     no_claim_or_mystery_is_pending,
-    settle_unanswered_claim,
+    settle_hits_without_controller,
 )
 from egm.progressive.held_prizes import (
     held_prize_can_be_ruled_on,
@@ -57,15 +57,15 @@ PROGRESSIVE_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         _AWAITING_AWARD_STATE,
-        (attendant_may_settle_unanswered_hit, key_may_act_without_sign_in),
-        (settle_unanswered_claim,),
+        (attendant_may_settle_without_controller, key_may_act_without_sign_in),
+        (settle_hits_without_controller,),
         NextState.DERIVED,
         REPORT_REFUSAL,
     ),
     Rule(
         EventType.KEY_TURNED,
         _AWAITING_AWARD_STATE,
-        (no_service_page_is_open, attendant_may_settle_unanswered_hit),
+        (no_service_page_is_open, attendant_may_settle_without_controller),
         (ask_for_sign_in,),
         NextState.DERIVED,
         REPORT_REFUSAL,

@@ -249,7 +249,7 @@ def _apply_action_on_page(view: View, action: Action) -> tuple[View, OutgoingMes
     elif name == "play" and (confirm := page.only_confirmation) is not None:
         name, value = "answer", confirm.id
     elif name == "next" or (name == "back" and value is None):
-        name, value = "rows", 1 if name == "next" else -1
+        name, value = "turn_sheet", 1 if name == "next" else -1
     elif name in _REPLY_BY_LEAVING_KEY:
         name, value = "answer", _REPLY_BY_LEAVING_KEY[name]
     page_input, requests = apply_page_action(view.page_input, page, name, value, view.now)

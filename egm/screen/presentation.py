@@ -397,7 +397,7 @@ def _build_times_of_step(
         last_stop_seconds = (
             max(stop_seconds)
             + motion.reel_settle_seconds * 0.6
-            + motion.cascade_fall_seconds * max(0, len(step.cascade_windows) - 1)
+            + motion.cascade_window_seconds * max(0, len(step.cascade_windows) - 1)
         )
         return StepTimes(0.0, title_card_seconds, tuple(stop_seconds), last_stop_seconds, last_stop_seconds)
     if isinstance(step, TableStep):

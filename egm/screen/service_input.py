@@ -15,14 +15,14 @@ LETTER_ROWS: Final = (
     ("qwertyuiop", "QWERTYUIOP"),
     ("asdfghjkl-", "ASDFGHJKL_"),
 )
-#: The last row of letters, without and with the shift key.
+#: The last row of unaccented letters, without and with the shift key.
 LAST_LETTER_ROW: Final = ("zxcvbnm.,'", 'ZXCVBNM@/"')
 #: The row of accented letters, without and with the shift key.
 ACCENT_ROW: Final = ("éèêàâçîôûù", "ÉÈÊÀÂÇÎÔÛÙ")
 #: Rows of the keyboard for a serial number, which has no shift key.
 SERIAL_NUMBER_ROWS: Final = ("1234567890", "QWERTYUIOP", "ASDFGHJKL-", "ZXCVBNM")
 #: The kinds of prompt that need a keyboard.
-KEYBOARD_PROMPT_KINDS: Final = frozenset({"text", "serial", "find"})
+KEYBOARD_PROMPT_KINDS: Final = frozenset({"text", "serial", "search"})
 #: The keys of the numeric keypad, before the zero.
 KEYPAD_DIGITS: Final = "123456789"
 #: The permitted characters of each kind of prompt. Other kinds take every character, except ``choice``, which takes
@@ -37,7 +37,7 @@ _PERMITTED_CHARACTERS_BY_PROMPT_KIND: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ServicePageInput:
-    """The attendant's input on the open service page that was not sent yet."""
+    """Input on the open service page that has not been sent yet."""
 
     page_id: str = ""
     """The id of the service page that the input is for."""
@@ -46,15 +46,16 @@ class ServicePageInput:
     is_shift_on: bool = False
     """Whether the shift key applies to the next letter."""
     sheet_indices: tuple[int, ...] = (0,)
-    """The index of the sheet of tables shown on each page, from the first menu page to the open service page."""
+    """Tables that do not fit on a page are divided into sheets. This is the index of the sheet shown on each page, from
+    the first menu page to the open service page."""
     touched_targets: frozenset[int] = field(default_factory=frozenset)
     """In a touch test: the indices of the targets touched so far."""
     calibration_touches: tuple[TouchPoint, ...] = ()
-    """In a touch calibration: the positions touched so far."""
-    playing_tone: str = ""
-    """The last tone played in the speaker test."""
+    """In a touch calibration: the points touched so far."""
+    last_tone: str = ""
+    """The last tone started in the speaker test; it may have ended."""
     tone_played_at: float = -10.0
-    """When ``playing_tone`` was played, in monotonic seconds."""
+    """When ``last_tone`` was started, in monotonic seconds."""
 
     @property
     def sheet_index(self) -> int:
@@ -98,7 +99,7 @@ def append_character(
     text = page_input.typed_text + typed_character
     searched_input = (
         replace(page_input, sheet_indices=(*page_input.sheet_indices[:-1], 0))
-        if prompt.kind == "find"
+        if prompt.kind == "search"
         else page_input
     )
     return replace(
@@ -113,21 +114,21 @@ def apply_page_action(
 
     Return the new input, and the requests to the machine that answer the page. ``now`` is in monotonic seconds.
     """
-    if action_name == "enter" and page.prompt is not None and page.prompt.kind == "find":
+    if action_name == "enter" and page.prompt is not None and page.prompt.kind == "search":
         return page_input, ()
     if action_name == "enter" and page.prompt is not None:
         remaining_text = "" if page.prompt.kind == "pin" else page_input.typed_text
         answer = str(action_value) if action_value is not None else page_input.typed_text
-        return replace(page_input, typed_text=remaining_text), _build_answer_request(page, "enter", answer)
+        return replace(page_input, typed_text=remaining_text), _build_answer_intents(page, "enter", answer)
     if action_name == "calibration_touch":
         touches = (*page_input.calibration_touches, action_value)
         if len(touches) < len(CALIBRATION_CROSSES):
             return replace(page_input, calibration_touches=touches), ()
         answer = " ".join(str(coordinate) for touch in touches for coordinate in touch)
-        return replace(page_input, calibration_touches=()), _build_answer_request(page, "crosses", answer)
+        return replace(page_input, calibration_touches=()), _build_answer_intents(page, "crosses", answer)
     if action_name == "answer":
-        sends_text = page.prompt is not None and page.prompt.kind != "find"
-        return page_input, _build_answer_request(
+        sends_text = page.prompt is not None and page.prompt.kind != "search"
+        return page_input, _build_answer_intents(
             page, str(action_value), page_input.typed_text if sends_text else None
         )
     change_by_action_name: dict[str, Callable[[], ServicePageInput]] = {
@@ -135,11 +136,11 @@ def apply_page_action(
         "erase": lambda: replace(page_input, typed_text=page_input.typed_text[:-1]),
         "clear": lambda: replace(page_input, typed_text=""),
         "shift": lambda: replace(page_input, is_shift_on=not page_input.is_shift_on),
-        "rows": lambda: replace(
+        "turn_sheet": lambda: replace(
             page_input,
             sheet_indices=(*page_input.sheet_indices[:-1], page_input.sheet_index + int(action_value)),
         ),
-        "tone": lambda: replace(page_input, playing_tone=str(action_value), tone_played_at=now),
+        "tone": lambda: replace(page_input, last_tone=str(action_value), tone_played_at=now),
         "target": lambda: replace(
             page_input, touched_targets=page_input.touched_targets ^ {int(action_value)}
         ),
@@ -147,8 +148,8 @@ def apply_page_action(
     return change_by_action_name.get(action_name, lambda: page_input)(), ()
 
 
-def _build_answer_request(page: ServicePage, action: str, text: str | None) -> tuple[Intent, ...]:
-    """Return the request that answers a service page: the chosen action and the typed ``text``, if there is one."""
+def _build_answer_intents(page: ServicePage, action: str, text: str | None) -> tuple[Intent, ...]:
+    """Return the one intent that answers a service page: the chosen action and the typed ``text``, if there is one."""
     options = {"page": page.id} if text is None else {"page": page.id, "input": text}
     return (Intent(name="answer", value=action, options=options),)
 

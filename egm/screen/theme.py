@@ -88,8 +88,8 @@ class MotionTimes:
     """Seconds of a throw of dice."""
     keno_ball_seconds: float
     """Seconds from one drawn Keno ball to the next."""
-    cascade_fall_seconds: float
-    """Seconds of one step of a cascade, in which new symbols fall into the window."""
+    cascade_window_seconds: float
+    """Seconds for each window of a cascade: new symbols fall into it, and its wins are shown."""
     lockup_entrance_seconds: float
     """Seconds in which a lock-up's panel moves into the picture."""
     drawer_slide_seconds: float

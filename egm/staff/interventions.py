@@ -132,7 +132,7 @@ def open_intervention(machine: PositionMachine, event: Event) -> None:
     )
     print_access_ticket(machine, f"{form.kind}: {form.reason} ({person})")
     # Whether the monitoring system must read who is at work before a door is opened.
-    must_be_read = machine.profile.staff.requires_identification_by_monitoring
+    must_be_read = machine.profile.staff.requires_reading_by_monitoring
     machine.notice = Notice(code="intervention_announced" if must_be_read else "intervention_opened")
 
 
@@ -259,7 +259,7 @@ def is_opening_identified(machine: PositionMachine, door: str) -> bool:
     if intervention is None or door not in COVERED_DOORS_BY_WORK_KIND[intervention["kind"]]:
         return False
     return (
-        not staff_rules.requires_identification_by_monitoring
+        not staff_rules.requires_reading_by_monitoring
         or machine.memory.get(StaffKey.MONITORED_INTERVENTION) == intervention["id"]
     )
 

@@ -30,7 +30,7 @@ from egm.progressive.bet import compute_qualifying_credits
 from egm.progressive.entries import (
     AWARD_LOCKED,
     BROADCAST_LEVEL_HIT,
-    CLAIM_SETTLED_UNANSWERED,
+    CLAIM_SETTLED_WITHOUT_CONTROLLER,
     CONTROLLER_COUNT_AHEAD,
     GAME_ENDED_WITH_UNDECIDED_LEVELS,
     LEVEL_CHANGED,
@@ -40,7 +40,7 @@ from egm.progressive.entries import (
     PRIZE_COMMITTED,
     PRIZE_RULED,
     PRIZE_WON,
-    ClaimSettledUnanswered,
+    ClaimSettledWithoutController,
     ContributionCountDiffers,
     GameEndedWithUndecidedLevels,
     LevelAward,
@@ -263,12 +263,12 @@ class LevelAudit:
                 )
         elif kind == PRIZE_RULED.kind:
             self._process_ruling(entry, read_record(entry, LevelRuling))
-        elif kind in {AWARD_LOCKED.kind, CLAIM_SETTLED_UNANSWERED.kind}:
-            award: LevelAward | ClaimSettledUnanswered
+        elif kind in {AWARD_LOCKED.kind, CLAIM_SETTLED_WITHOUT_CONTROLLER.kind}:
+            award: LevelAward | ClaimSettledWithoutController
             award = (
                 read_record(entry, LevelAward)
                 if kind == AWARD_LOCKED.kind
-                else read_record(entry, ClaimSettledUnanswered)
+                else read_record(entry, ClaimSettledWithoutController)
             )
             self._awarded_cents_by_claim_id.setdefault(award.claim_id, award.amount_cents)
         elif kind == CONTROLLER_COUNT_AHEAD.kind:

@@ -224,7 +224,7 @@ class PickOneStep(SetupStep):
             for index, (_, text) in enumerate(self.list_options())
         )
         prompt = (
-            Prompt(label=build_text("service.search"), kind="find")
+            Prompt(label=build_text("service.search"), kind="search")
             if len(rows) > _VISIBLE_OPTIONS_MAX
             else None
         )

@@ -91,7 +91,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         line: SerialLine,
         sink: EventSink,
         ledger: EscrowLedger,
-        cents_by_note_code: Mapping[int, int] = codec.BILL_CENTS_BY_TYPE,
+        cents_by_note_code: Mapping[int, int] = codec.BILL_CENTS_BY_NOTE_CODE,
         *,
         currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
@@ -250,7 +250,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
     async def _read_content(self, event: CctalkEvent) -> PaperContent | None:
         """Return the bill in an escrow event, or the ticket whose bar code is read from the validator.
 
-        Return None if the bill type has no value or the bar code is not valid.
+        Return None if the note code has no value or the bar code is not valid.
         """
         if event.result_a:
             cents = self._cents_by_note_code.get(event.result_a)
@@ -280,10 +280,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
 
     async def _send_settings(self) -> None:
         """Send the validator the settings that it does not have yet; from time to time, send all of them again."""
-        enabled_types_mask = sum(1 << bill_type - 1 for bill_type in self._note_codes_to_accept)
+        enabled_notes_mask = sum(1 << note_code - 1 for note_code in self._note_codes_to_accept)
         settings = {
             Header.OPERATING_MODE: _ESCROW_AND_STACKER_MODE,
-            Header.INHIBIT_MASK: enabled_types_mask.to_bytes(2, "little"),
+            Header.INHIBIT_MASK: enabled_notes_mask.to_bytes(2, "little"),
             Header.MASTER_INHIBIT: bytes((self._can_accept_anything,)),
         }
         # Send all settings again from time to time, because the validator may have lost them without reporting it.
@@ -300,18 +300,18 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             self._report_readiness(is_accepting=self._can_accept_anything)
 
     async def _query_next_value(self) -> None:
-        """Query the value of one more bill type. Only one is queried per cycle, so that no event has to wait."""
-        bill_type = self._value_check.next_channel_to_query
-        if bill_type is None or (self._escrow.is_stacking_ordered() and not self._holds_paper):
+        """Query the value of one more note code. Only one is queried per cycle, so that no event has to wait."""
+        note_code = self._value_check.next_channel_to_query
+        if note_code is None or (self._escrow.is_stacking_ordered() and not self._holds_paper):
             return
-        reply = await self._query(Header.BILL_ID, bytes((bill_type,)))
+        reply = await self._query(Header.BILL_ID, bytes((note_code,)))
         if reply is None:
-            self._store_reported_value(bill_type, None)
+            self._store_reported_value(note_code, None)
             return
         country, value = codec.decode_coin_or_bill_name(reply, _BILL_NAME_DIGIT_COUNT)
         text, currencies = reply.decode("ascii", "replace"), list_currencies_of_country(country)
         if not value:
-            self._store_reported_value(bill_type, ReportedValue(text, value, currencies))
+            self._store_reported_value(note_code, ReportedValue(text, value, currencies))
             return
         if country not in self._scaling_by_country:
             scaling_reply = await self._query(Header.COUNTRY_SCALING, country.encode("ascii"))
@@ -322,7 +322,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         cents = (
             None if scaling is None else compute_minor_units(value * scaling.factor, -scaling.decimal_places)
         )
-        self._store_reported_value(bill_type, ReportedValue(text, cents, currencies))
+        self._store_reported_value(note_code, ReportedValue(text, cents, currencies))
 
 
 def _is_in_escrow(event: CctalkEvent) -> bool:

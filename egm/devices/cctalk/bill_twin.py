@@ -1,4 +1,7 @@
-"""A simulated ccTalk bill validator: it reports a stacked bill once and does not wait for an acknowledgement."""
+"""A simulated ccTalk bill validator: it reports a stacked bill once and does not wait for an acknowledgement.
+
+The specification calls the note code of a bill its bill type.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -26,12 +29,12 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         name: str,
         port: SimulatedPort,
         speed: float = 1.0,
-        cents_by_note_code: Mapping[int, int] = codec.BILL_CENTS_BY_TYPE,
+        cents_by_note_code: Mapping[int, int] = codec.BILL_CENTS_BY_NOTE_CODE,
     ) -> None:
         BillTwin.__init__(self, name, port, codec.cut_frame, cents_by_note_code, speed)
         port.is_echoing = True  # as in the constructor of CctalkTwin, which is not called here
         self._event_memory = CctalkEventMemory()
-        self._enabled_types_mask = 0
+        self._enabled_notes_mask = 0
         self._is_master_enabled = False
         self._accept_counter = 0
         self._schedule_step(_START_UP_SECONDS, self._finish_start_up)
@@ -55,7 +58,8 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
             case Header.READ_BARCODE:
                 return self._paper.barcode.encode("ascii") if self._paper is not None else b""
             case Header.INHIBIT_MASK if len(message.data) == 2:
-                self._enabled_types_mask = int.from_bytes(message.data, "little")
+                # A bit of 1 enables its note code, and the bit of the master inhibit enables acceptance.
+                self._enabled_notes_mask = int.from_bytes(message.data, "little")
             case Header.MASTER_INHIBIT if len(message.data) == 1:
                 self._is_master_enabled = bool(message.data[0] & 1)
             case Header.OPERATING_MODE:
@@ -65,7 +69,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         return b""
 
     def _encode_bill_description(self, message: CctalkFrame) -> bytes:
-        """Return the reply to a query for a bill type's name or for a country's scaling of values to minor units."""
+        """Return the reply to a query for a note code's name or for a country's scaling of values to minor units."""
         if message.header == Header.COUNTRY_SCALING:
             is_own_country = message.data == self._currency_country_code.encode("ascii")
             return (100).to_bytes(2, "little") + b"\x02" if is_own_country else bytes(3)
@@ -73,19 +77,19 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         return f"{self._currency_country_code}{cents // 100:04}A".encode("ascii") if cents else b"." * 7
 
     def _is_accepting(self) -> bool:
-        """Return whether the machine has enabled the validator by its master inhibit."""
+        """Return whether the machine has released the master inhibit."""
         return self._is_master_enabled
 
     def _is_enabled(self, paper: SimulatedPaper) -> bool:
-        """Return whether the machine accepts this type of bill; a ticket is always accepted."""
+        """Return whether the machine accepts this bill; a ticket is always accepted."""
         return bool(paper.barcode) or bool(
-            self._enabled_types_mask >> (self._note_code_by_cents[paper.cents] - 1) & 1
+            self._enabled_notes_mask >> (self._note_code_by_cents[paper.cents] - 1) & 1
         )
 
-    def _find_bill_type(self) -> int:
-        """Return the type number of the bill in the validator; 0 for a ticket.
+    def _find_note_code(self) -> int:
+        """Return the note code of the bill in the validator; 0 for a ticket.
 
-        1 if the validator is empty, so that it reports a bill and not a ticket.
+        1 if the validator is empty: it then reports a stacked bill only to simulate the defect of a false bill.
         """
         return 1 if self._paper is None else self._note_code_by_cents.get(self._paper.cents, 0)
 
@@ -93,15 +97,15 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         """Store the event that the simulated validator reports on entering a phase."""
         match phase:
             case PaperPhase.ESCROW:
-                bill_type = self._find_bill_type()
+                note_code = self._find_note_code()
                 self._event_memory.add(
-                    bill_type, codec.BILL_IN_ESCROW_RESULT if bill_type else BillEvent.BARCODE_DETECTED
+                    note_code, codec.BILL_IN_ESCROW_RESULT if note_code else BillEvent.BARCODE_DETECTED
                 )
             case PaperPhase.STACKED_UNACKNOWLEDGED:
-                bill_type = self._find_bill_type()
+                note_code = self._find_note_code()
                 self._accept_counter += 0 if self._paper is None else 1
                 self._event_memory.add(
-                    bill_type, codec.BILL_STACKED_RESULT if bill_type else BillEvent.UNKNOWN_BILL_STACKED
+                    note_code, codec.BILL_STACKED_RESULT if note_code else BillEvent.UNKNOWN_BILL_STACKED
                 )
                 self.acknowledge_stacked()
             case PaperPhase.REJECTING:
@@ -130,7 +134,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
     def handle_power_loss(self) -> None:
         """Lose the stored events and the inhibits, as a validator does without power; the paper stays where it is."""
         self._event_memory = CctalkEventMemory()
-        self._enabled_types_mask, self._is_master_enabled = 0, False
+        self._enabled_notes_mask, self._is_master_enabled = 0, False
 
     def handle_power_return(self) -> None:
         """Start after the return of power: a bill inside is stacked or returned without an order of the machine."""

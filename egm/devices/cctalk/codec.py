@@ -84,8 +84,8 @@ HOPPER_ENABLE_BYTE: Final = 0xA5
 
 #: Default values of coin slots, in minor units. Real acceptors are programmed, so the cabinet file may state others.
 COIN_CENTS_BY_SLOT: Final[Mapping[int, int]] = {1: 5, 2: 10, 3: 25, 4: 1_00, 5: 2_00}
-#: Default values of bill types, in minor units; the cabinet file may state others.
-BILL_CENTS_BY_TYPE: Final[Mapping[int, int]] = {1: 5_00, 2: 10_00, 3: 20_00, 4: 50_00, 5: 100_00}
+#: Default values of note codes (the specification's bill types), in minor units; the cabinet file may state others.
+BILL_CENTS_BY_NOTE_CODE: Final[Mapping[int, int]] = {1: 5_00, 2: 10_00, 3: 20_00, 4: 50_00, 5: 100_00}
 
 #: Sorter path to the hopper.
 SORTER_PATH_HOPPER: Final = 1
@@ -187,7 +187,7 @@ class CctalkEvent:
     """
 
     result_a: int
-    """The coin slot or bill type; 0 if ``result_b`` is the code of an error or a status."""
+    """The coin slot or note code; 0 if ``result_b`` is the code of an error or a status."""
     result_b: int
     """If ``result_a`` is not 0, the path of the coin or where the bill is; otherwise an error or status code."""
 

@@ -53,7 +53,7 @@ IO_BOARD_PROTOCOL: Final = "ioboard"
 _SYNC_BYTE: Final = 0xA5
 #: Shortest frame, in bytes.
 _FRAME_BYTES_MIN: Final = 5
-#: Most input changes in one status.
+#: Most edges in one status.
 STATUS_EDGES_MAX: Final = 32
 #: Number of electromechanical counters.
 HARD_METER_COUNT: Final = 6
@@ -116,7 +116,7 @@ class IdentityQuery:
 class IoBoardPoll:
     """The machine's poll of the I/O board, which sets all outputs.
 
-    It acknowledges the input changes up to number ``acknowledged_edge_number``. The board replies when an input
+    It acknowledges the edges up to number ``acknowledged_edge_number``. The board replies when an input
     changes, at the latest after ``wait_hundredths`` hundredths of a second.
     """
 
@@ -196,7 +196,7 @@ class InputEdge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputStatus:
-    """The I/O board's inputs, and its oldest unacknowledged input changes in order, without gap, 32 at most.
+    """The I/O board's inputs, and its oldest unacknowledged edges in order, without gap, 32 at most.
 
     ``input_levels_mask`` has one bit for each input, by its number.
     """
@@ -227,12 +227,12 @@ IoBoardMessage = (
 
 
 def compute_next_edge_number(edge_number: int) -> int:
-    """Return the number of the input change (edge) after ``edge_number``; after 65535 comes 1."""
+    """Return the number of the edge after ``edge_number``; after 65535 comes 1."""
     return edge_number % 0xFFFF + 1
 
 
 def count_edges_after(edge_number: int, later_edge_number: int) -> int:
-    """Return how many input changes (edges) come after number ``edge_number`` up to ``later_edge_number``: 0 to 65534.
+    """Return how many edges come after number ``edge_number`` up to ``later_edge_number``: 0 to 65534.
 
     The numbers run from 1 to 65535 and start again at 1.
     """

@@ -198,9 +198,9 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
     # ------------------------------------------------------------ the board's reports
     def _handle_status(self, status: InputStatus) -> None:
-        """Report each input change in the I/O board's status exactly once.
+        """Report each edge in the I/O board's status exactly once.
 
-        All inputs are reported if they were unknown or if changes were lost.
+        All inputs are reported if they were unknown or if edges were lost.
         """
         if self._board_boot_number is None or status.boot_number != self._board_boot_number:
             self._reset_session()  # a board that lost its edges, or a reply older than our identity query
@@ -222,7 +222,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
             self._report_inputs()
 
     def _are_levels_different(self, status: InputStatus) -> bool:
-        """Return whether the reported levels contradict the reported changes, which shows that changes were lost."""
+        """Return whether the reported levels contradict the reported edges, which shows that edges were lost."""
         last_edge_number = status.edges[-1].edge_number if status.edges else self._acknowledged_edge_number
         return (
             last_edge_number == self._acknowledged_edge_number
@@ -288,7 +288,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
 
 def count_edges_ahead(last_edge_number: int, edge_number: int) -> int:
-    """Return by how many input changes (edges) a number is ahead of the last one; 0 or less if it is not new.
+    """Return by how many edges a number is ahead of the last one; 0 or less if it is not new.
 
     The numbers run from 1 to 65535 and start again at 1.
     """

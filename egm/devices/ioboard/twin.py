@@ -1,4 +1,4 @@
-"""A simulated I/O board with doors, keys and buttons; a battery preserves unread input changes, as in a real one."""
+"""A simulated I/O board with doors, keys and buttons; it preserves unacknowledged edges, as the protocol requires."""
 
 import asyncio
 from collections import deque
@@ -20,7 +20,7 @@ from egm.devices.twin import ActionError, BenchAction, SimulatedPort, Twin
 
 #: The simulated board's model and firmware.
 SIMULATED_IDENTITY: Final = "open-egm I/O board, simulated 1.0"
-#: Most input changes that the board stores.
+#: Most edges (changes of inputs) that the board stores.
 _STORED_EDGES_MAX: Final = 256
 #: Time after the last poll for which the board considers a machine to be connected.
 _CONNECTED_SECONDS_AFTER_POLL: Final = 1.0
@@ -64,6 +64,47 @@ class IoBoardTwin(Twin[IoBoardMessage]):
             case IdentityReply() | InputStatus() | HardMeterPulseCounts():
                 pass
 
+    def _handle_poll(self, poll: IoBoardPoll) -> None:
+        """Apply the machine's poll; reply at once if edges are unacknowledged or lost, else after the poll's wait."""
+        self._polled_at = asyncio.get_running_loop().time()
+        self._last_poll = poll
+        self._drop_edges(poll.acknowledged_edge_number)
+        self._cancel_delayed_reply()
+        if self._unacknowledged_edges or self._are_edges_lost or not poll.wait_hundredths:
+            self._send_status()
+        else:
+            # Not scaled by the mechanics' speed: the wait is part of the protocol.
+            self._delayed_reply = asyncio.get_running_loop().call_later(
+                poll.wait_hundredths / 100, self._send_status
+            )
+
+    def _drop_edges(self, acknowledged_edge_number: int) -> None:
+        """Drop the stored edges up to the acknowledged one; drop none if that number is not stored."""
+        edge_numbers = [edge.edge_number for edge in self._unacknowledged_edges]
+        if acknowledged_edge_number in edge_numbers:
+            for _ in range(edge_numbers.index(acknowledged_edge_number) + 1):
+                self._unacknowledged_edges.popleft()
+
+    def _cancel_delayed_reply(self) -> None:
+        """Cancel the delayed reply to the last poll, if there is one."""
+        if self._delayed_reply is not None:
+            self._delayed_reply.cancel()
+            self._delayed_reply = None
+
+    def _send_status(self) -> None:
+        """Send the I/O board's status: inputs, unacknowledged edges, and whether any edges were lost."""
+        self._delayed_reply = None
+        edges = tuple(list(self._unacknowledged_edges)[: codec.STATUS_EDGES_MAX])
+        self._send(
+            InputStatus(
+                boot_number=self._boot_number,
+                input_levels_mask=self._input_levels_mask,
+                are_edges_lost=self._are_edges_lost,
+                edges=edges,
+            ).encode()
+        )
+        self._are_edges_lost = False
+
     # ------------------------------------------------------------ the hard meters
     def _start_pulse(self) -> None:
         """Give one pulse to each hard meter that is behind, and schedule the end of the pulse."""
@@ -82,47 +123,6 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         self._is_pulsing = False
         self._start_pulse()
 
-    def _handle_poll(self, poll: IoBoardPoll) -> None:
-        """Apply the machine's poll; reply at once if input changes are unacknowledged, else after the poll's wait."""
-        self._polled_at = asyncio.get_running_loop().time()
-        self._last_poll = poll
-        self._drop_edges(poll.acknowledged_edge_number)
-        self._cancel_delayed_reply()
-        if self._unacknowledged_edges or self._are_edges_lost or not poll.wait_hundredths:
-            self._send_status()
-        else:
-            # Not scaled by the mechanics' speed: the wait is part of the protocol.
-            self._delayed_reply = asyncio.get_running_loop().call_later(
-                poll.wait_hundredths / 100, self._send_status
-            )
-
-    def _drop_edges(self, acknowledged_edge_number: int) -> None:
-        """Drop the stored input changes up to the acknowledged one; drop none if that number is not stored."""
-        edge_numbers = [edge.edge_number for edge in self._unacknowledged_edges]
-        if acknowledged_edge_number in edge_numbers:
-            for _ in range(edge_numbers.index(acknowledged_edge_number) + 1):
-                self._unacknowledged_edges.popleft()
-
-    def _cancel_delayed_reply(self) -> None:
-        """Cancel the delayed reply to the last poll, if there is one."""
-        if self._delayed_reply is not None:
-            self._delayed_reply.cancel()
-            self._delayed_reply = None
-
-    def _send_status(self) -> None:
-        """Send the I/O board's status: inputs, unacknowledged input changes, and whether any changes were lost."""
-        self._delayed_reply = None
-        edges = tuple(list(self._unacknowledged_edges)[: codec.STATUS_EDGES_MAX])
-        self._send(
-            InputStatus(
-                boot_number=self._boot_number,
-                input_levels_mask=self._input_levels_mask,
-                are_edges_lost=self._are_edges_lost,
-                edges=edges,
-            ).encode()
-        )
-        self._are_edges_lost = False
-
     # ------------------------------------------------------------ the inputs
     def _is_machine_connected(self) -> bool:
         """Return whether a machine is connected: it has polled the I/O board within the last second."""
@@ -130,7 +130,7 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         return self._polled_at is not None and now - self._polled_at < _CONNECTED_SECONDS_AFTER_POLL
 
     def _set_input(self, group: str, name: str, *, is_on: bool) -> None:
-        """Set an input's level and store the change; if the board's memory is full, the oldest change is lost."""
+        """Set an input's level and store the edge; if the board's memory is full, the oldest edge is lost."""
         try:
             input_index = codec.INPUTS.index((group, name))
         except ValueError:
@@ -153,9 +153,9 @@ class IoBoardTwin(Twin[IoBoardMessage]):
             self._send_status()
 
     def handle_power_loss(self) -> None:
-        """Lose the machine's outputs and hard meter totals, and release the buttons.
+        """Lose the outputs and the hard meters' totals that the machine has sent, and release the buttons.
 
-        The battery preserves the other inputs, the input changes and the pulse counts.
+        The battery preserves the other inputs, the edges and the pulse counts.
         """
         self._cancel_delayed_reply()
         self._polled_at = None
@@ -164,12 +164,12 @@ class IoBoardTwin(Twin[IoBoardMessage]):
             self._set_input("button", button, is_on=False)
 
     def handle_power_return(self) -> None:
-        """Do nothing: the battery has preserved the inputs and their changes."""
+        """Do nothing: the battery has preserved the inputs and the edges."""
 
     def export_retained_state(self) -> dict[str, object]:
         """Return what the board retains without power, because it has a battery.
 
-        That is everything but the outputs and the hard meters' totals.
+        That is everything but the outputs and the hard meters' totals that the machine has sent.
         """
         return {
             "boot": self._boot_number,
@@ -207,8 +207,8 @@ class IoBoardTwin(Twin[IoBoardMessage]):
             "key": self._turn_key,
             "press": self._press_button,
             "mains": self._set_mains,
-            "battery": self._set_battery,
-            "forget": self._fail_battery,
+            "battery": self._set_battery_sensor,
+            "forget": self._lose_stored_edges,
             "turn": self._set_hard_meter,
             "jam": self._jam_button,
             "lie": self._change_door_without_edge,
@@ -235,8 +235,8 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         self._set_input("sensor", "mains_good", is_on=good)
         return "mains sensor set"
 
-    def _set_battery(self, *, good: bool) -> str:
-        """Set the battery (``good``: whether it has its voltage)."""
+    def _set_battery_sensor(self, *, good: bool) -> str:
+        """Set the battery sensor (``good``: whether the battery has its voltage)."""
         self._set_input("sensor", "battery_good", is_on=good)
         return "battery sensor set"
 
@@ -246,7 +246,7 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         return f"{button} sticks"
 
     def _change_door_without_edge(self) -> str:
-        """Simulate a defect: change the main door's input without storing an input change to report."""
+        """Simulate a defect: change the main door's input without storing an edge to report."""
         self._input_levels_mask ^= 1
         return "main door changed without an edge"
 
@@ -259,8 +259,8 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         self._pulse_counts[meter] = pulses
         return f"hard meter {meter} stands at {self._pulse_counts[meter]}"
 
-    def _fail_battery(self) -> str:
-        """Simulate a power loss with an empty battery: stored input changes are lost, the boot number changes."""
+    def _lose_stored_edges(self) -> str:
+        """Simulate a power loss with an empty battery: the stored edges are lost, the boot number changes."""
         self._unacknowledged_edges.clear()
         self._last_edge_number = 0
         self._boot_number = self._boot_number % 0xFFFF + 1

@@ -36,7 +36,8 @@ class TclTwin(PrinterTwin[StatusQuery | ClearPrintJob | PrintTicket]):
 def _find_barcode_field(fields: Sequence[str]) -> str:
     """Return the field to be printed as a bar code.
 
-    It is recognised by its form, because the simulated printer has no templates.
+    It is recognised by its form, because the simulated printer has no templates. The machine sends it as the last
+    field.
     """
     return next(
         (text for text in reversed(fields) if len(text) == _BARCODE_DIGIT_COUNT and text.isdigit()), ""

@@ -196,7 +196,7 @@ def start_purse_game(machine: PositionMachine, _: Event) -> None:
     game, play_id = bet.game, machine.fresh_id("play")
     stepped_game = SteppedGame(game, bet.wager, bet.table_state)
     step = play_step(
-        machine, stepped_game, None, game_levels.start_level_changes(machine, bet, play_id), None
+        machine, stepped_game, None, game_levels.build_changes_for_start(machine, bet, play_id), None
     )
     game_record = GameRecord(
         play_id=play_id,
@@ -257,7 +257,7 @@ def continue_purse_game(machine: PositionMachine, event: Event) -> None:
     stepped_game = machine.component(GameInProgress).stepped_game
     staked_credits = stepped_game.decision.get_added_credits(choice)
     step = play_step(
-        machine, stepped_game, choice, game_levels.continue_level_changes(machine, game_record), None
+        machine, stepped_game, choice, game_levels.build_changes_for_step(machine, game_record), None
     )
     game_choice = GameChoice(
         play_id=game_record.play_id,

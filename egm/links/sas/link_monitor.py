@@ -60,7 +60,7 @@ class SasLinkMonitor:
         """
         machine = self._host.machine
         key = f"{LinksKey.HAS_AWAITED_HOST_START}{self._host.name}"
-        if machine.profile.host.must_enable_new_machine and machine.journal.state(key) is None:
+        if machine.profile.host.requires_enabling_of_new_machine and machine.journal.state(key) is None:
             machine.post(HOST_START_AWAITED, HostLineEvent(host_name=self._host.name), state={key: True})
             self._host.submit_event(
                 EventType.MACHINE_DISABLED, DisablingRequest(source=self._host.source, reason="host")
@@ -83,7 +83,7 @@ class SasLinkMonitor:
 
         Clause: AGE 11.1.2(3).
         """
-        if not self._host.machine.profile.host.stops_at_full_queue:
+        if not self._host.machine.profile.host.requires_stop_at_full_queue:
             return
         source = f"{self._host.source}{QUEUE_FULL_SUFFIX}"
         if is_full:

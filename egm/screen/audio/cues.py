@@ -260,9 +260,7 @@ def list_cues_between(previous_view: View, current_view: View, theme: Theme) -> 
     ):
         cues.append("refused")
     if current_view.page_input.tone_played_at > previous_view.page_input.tone_played_at:
-        cues = [
-            current_view.page_input.playing_tone
-        ]  # Only the tone: a key's click could be mistaken for it.
+        cues = [current_view.page_input.last_tone]  # Only the tone: a key's click could be mistaken for it.
     cues += _list_money_cues(previous_view, current_view)
     if (
         new_snapshot

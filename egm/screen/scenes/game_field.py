@@ -1,4 +1,4 @@
-"""The content of the game field: a step of the game being presented, a decision, or the last result."""
+"""The content of the game field: a table, a decision, a step of the game being presented, or the last result."""
 
 from egm.screen.keno_slip import is_keno_game
 from egm.screen.outcome import ReelSpin
@@ -62,7 +62,7 @@ def draw_game_field(context: DrawingContext) -> None:
             presentation,
             previous_index,
             timeline.steps[previous_index],
-            # as ended
+            # never before its last stop, so that the step is drawn as it ended
             max(timeline.steps[previous_index].last_stop_seconds, elapsed_seconds),
         )
         draw_feature_title_card(
@@ -89,6 +89,7 @@ def _draw_between_games(context: DrawingContext) -> None:
         )
         return
     reel_data = reel_data_by_stage[reel_spin.stage] if reel_spin else next(iter(reel_data_by_stage.values()))
+    # Wins are no longer drawn once they were cashed out, or another game was selected.
     if reel_spin is None or view.snapshot is None or not view.snapshot.win_cents:
         draw_stopped_reels(context, reel_data, reel_spin.last_window if reel_spin else None)
         return
@@ -152,20 +153,20 @@ def _draw_reels(
         draw_stopped_reels(context, reel_data, step.last_window)
         draw_wins(context, reel_data, step.last_window, step.wins, seconds_since_stop)
         return
-    seconds_since_last_fall = (
-        seconds_since_stop - len(step.cascade_windows) * context.theme.motion.cascade_fall_seconds
+    seconds_since_cascade_end = (
+        seconds_since_stop - len(step.cascade_windows) * context.theme.motion.cascade_window_seconds
     )
-    if seconds_since_last_fall >= 0:
+    if seconds_since_cascade_end >= 0:
         window, wins = find_current_window(
-            step, seconds_since_last_fall, context.theme.motion.winning_line_seconds
+            step, seconds_since_cascade_end, context.theme.motion.winning_line_seconds
         )
         draw_stopped_reels(context, reel_data, window)
-        draw_wins(context, reel_data, window, wins, seconds_since_last_fall)
+        draw_wins(context, reel_data, window, wins, seconds_since_cascade_end)
         return
-    window_index = int(seconds_since_stop / context.theme.motion.cascade_fall_seconds)
+    window_index = int(seconds_since_stop / context.theme.motion.cascade_window_seconds)
     cascade_window = step.cascade_windows[window_index]
-    seconds_in_window = seconds_since_stop - window_index * context.theme.motion.cascade_fall_seconds
-    if window_index and seconds_in_window < _CASCADE_DROP_SECONDS:
+    seconds_in_window = seconds_since_stop - window_index * context.theme.motion.cascade_window_seconds
+    if window_index and seconds_in_window < _SYMBOLS_FALL_SECONDS:
         draw_cascade_window(
             context,
             reel_data,
@@ -180,5 +181,5 @@ def _draw_reels(
 
 #: A time so long after a step that nothing of it still moves.
 _LONG_AFTER_END_SECONDS = 3600.0
-#: Seconds in which the new symbols of a cascade drop in.
-_CASCADE_DROP_SECONDS = 0.62
+#: Seconds in which the new symbols of a cascade fall into the window.
+_SYMBOLS_FALL_SECONDS = 0.62

@@ -52,7 +52,7 @@ def lay_out_input_keys(context: DrawingContext, prompt: Prompt, rect: Rect) -> l
         if prompt.kind in KEYBOARD_PROMPT_KINDS
         else _lay_out_digit_keys(keys_rect)
     )
-    if prompt.kind == "find":
+    if prompt.kind == "search":
         keys = [(key_rect, action) for key_rect, action in keys if action.name != "enter"]
     return [
         (key_rect, action)
@@ -109,17 +109,17 @@ def _lay_out_digit_keys(rect: Rect) -> list[tuple[Rect, Action]]:
 def _lay_out_letter_keys(
     context: DrawingContext, rect: Rect, *, is_for_serial_number: bool
 ) -> list[tuple[Rect, Action]]:
-    """Return the keys with letters.
+    """Return the keys of the on-screen keyboard.
 
-    If ``is_for_serial_number``, there are only capital letters, as used in serial numbers.
+    If ``is_for_serial_number``, it has only the digits, capital letters and hyphen of serial numbers.
     """
     x, y, w, h = rect
-    # Each row is a pair: its small letters and its capitals.
-    case_index = 1 if context.view.page_input.is_shift_on else 0
+    # Each row is a pair: its characters without and with the shift key.
+    shift_index = 1 if context.view.page_input.is_shift_on else 0
     rows = (
         SERIAL_NUMBER_ROWS
         if is_for_serial_number
-        else [pair[case_index] for pair in (*LETTER_ROWS, LAST_LETTER_ROW, ACCENT_ROW)]
+        else [pair[shift_index] for pair in (*LETTER_ROWS, LAST_LETTER_ROW, ACCENT_ROW)]
     )
     height = min(max(78.0, context.layout.touch_size_min), (h - 5 * _KEY_GAP) / 6)
     gap = _KEY_GAP if w > _NARROW_KEYBOARD_WIDTH_MAX else _KEY_GAP / 2
@@ -130,7 +130,7 @@ def _lay_out_letter_keys(
         for row, chars in enumerate(rows)
         for column, char in enumerate(chars)
     ]
-    last_row_top, row_width = y + len(rows) * (height + _KEY_GAP), 10 * width + 10 * gap
+    last_row_top, width_with_gaps = y + len(rows) * (height + _KEY_GAP), 10 * width + 10 * gap
     key_left = left
     extra_keys = () if is_for_serial_number else ((Action("shift"), 0.14), (Action("type", " "), 0.38))
     erase_keys = (
@@ -142,7 +142,7 @@ def _lay_out_letter_keys(
         *erase_keys,
         (Action("enter"), 0.4 if is_for_serial_number else 0.2),
     ):
-        key_width = row_width * width_share
+        key_width = width_with_gaps * width_share
         keys.append(((key_left, last_row_top, key_width - gap, height), action))
         key_left += key_width
     return keys
@@ -184,7 +184,7 @@ def draw_page_input(context: DrawingContext, prompt: Prompt, rect: Rect) -> None
             style,
             width_max=text_field[2] - 30,
         )
-    elif prompt.kind == "serial":  # The text says which characters are permitted.
+    elif prompt.kind == "serial":  # The refusal of a serial number in the first start is also the hint.
         painter.draw_label(
             context.texts.translate("first.refused.name"), text_field, TextStyle("text", "small", "text_dim")
         )

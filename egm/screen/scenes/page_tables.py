@@ -107,7 +107,7 @@ def _lay_out_tables(context: DrawingContext, page: ServicePage, body: Rect) -> P
     has_two_columns = are_narrow and body[2] > 1200 and row_count > 6
     width = (body[2] - _TABLE_COLUMN_GAP) / 2 if has_two_columns else body[2]
     # Search results share the page with a keyboard, so their rows are lower on a telephone.
-    is_search = page.prompt is not None and page.prompt.kind == "find"
+    is_search = page.prompt is not None and page.prompt.kind == "search"
     touchable_height = (
         _TOUCHABLE_ROW_HEIGHT if is_search else max(_TOUCHABLE_ROW_HEIGHT, context.layout.touch_size_min)
     )
@@ -121,7 +121,7 @@ def _list_matching_tables(context: DrawingContext, page: ServicePage) -> tuple[P
     On a search page they have only the rows whose first cell contains the typed text; case and accents do not matter.
     """
     search_text = _normalise_for_search(context.view.page_input.typed_text)
-    if page.prompt is None or page.prompt.kind != "find" or not search_text:
+    if page.prompt is None or page.prompt.kind != "search" or not search_text:
         return page.tables
     matching_tables = (
         table.model_copy(

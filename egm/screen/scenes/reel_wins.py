@@ -100,7 +100,7 @@ def find_lit_win(context: DrawingContext) -> WinOnReels | None:
         elapsed_seconds -= (
             presentation.began_at
             + find_reels_stop_seconds(timeline.steps[-1], motion)
-            + len(last_step.cascade_windows) * motion.cascade_fall_seconds
+            + len(last_step.cascade_windows) * motion.cascade_window_seconds
         )
     elif not view.snapshot.win_cents:
         return None

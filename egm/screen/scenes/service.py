@@ -39,7 +39,7 @@ _DEFAULT_PROMPT_HEIGHTS_ON_PORTRAIT_AND_TELEPHONE: Final = (510.0, 586.0)
 _PROMPT_HEIGHTS_BY_KIND: Final = {
     "text": (580.0, 678.0),
     "serial": (580.0, 678.0),
-    "find": (580.0, 580.0),
+    "search": (580.0, 580.0),
     "choice": (0.0, 0.0),
 }
 #: The maximum height of the tables above finger-sized keys, in units: a heading and three rows.
@@ -152,9 +152,9 @@ def lay_out_page(context: DrawingContext, page: ServicePage) -> ServicePageLayou
         pager_keys = (
             (
                 (body_x + body_width - 240 - _SHEET_NUMBER_WIDTH, pager_top, 120.0, key_height),
-                Action("rows", -1),
+                Action("turn_sheet", -1),
             ),
-            ((body_x + body_width - 120, pager_top, 120.0, key_height), Action("rows", 1)),
+            ((body_x + body_width - 120, pager_top, 120.0, key_height), Action("turn_sheet", 1)),
         )
     return ServicePageLayout(page_rect, body_rect, prompt_rect, tiles, foot_keys, pager_keys)
 
@@ -476,7 +476,7 @@ def _draw_tone_keys(context: DrawingContext, rect: Rect) -> None:
             context,
             key_rect,
             text,
-            is_active=page_input.playing_tone == name
+            is_active=page_input.last_tone == name
             and now - page_input.tone_played_at < _TEST_TONE_KEY_LIT_SECONDS,
             text_size_name="body",
         )

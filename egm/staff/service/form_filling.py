@@ -82,7 +82,10 @@ class FormFillingPage(MenuPage):
         )
 
     def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:
-        """Accept the typed value of a form's field; after the last field, get the authorisation and submit the form."""
+        """Accept the typed value of a form's field; after the last field, submit the form.
+
+        If two people must authorise it, the second one signs in first.
+        """
         next_field = self._next_field
         if action == "enter" and next_field is not None:
             try:
@@ -111,7 +114,7 @@ class FormFillingPage(MenuPage):
     def _build_submission(
         self, machine: PositionMachine, persons: tuple[Person, ...], page_count: int
     ) -> PageResult:
-        """Return the page result that submits the form as authorised by ``persons``, then leaves some pages."""
+        """Return the result that submits the form as authorised by ``persons``, and leaves ``page_count`` pages."""
         field_values = {
             **self.form.preset_values,
             **self.entered_values,
@@ -126,7 +129,7 @@ class FormFillingPage(MenuPage):
         return machine.component(Features).state_table.payloads.build_event(self.form.event, field_values)
 
     def _list_submission_conditions(self, machine: PositionMachine) -> tuple[PageRow, ...]:
-        """Return one row for each condition for submitting the form, marked by whether the condition holds now."""
+        """Return one row for each guard of the form's submission, marked by whether its condition holds now."""
         if not self.form.submission_guards:
             return ()
         event = self._build_event(machine, self.form.preset_values)

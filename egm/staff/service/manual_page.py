@@ -61,7 +61,7 @@ class _ManualChapterPage(MenuPage):
             id="",
             title=self.chapter.title,
             tables=(PageTable(rows=tuple(rows)),),
-            prompt=Prompt(label=build_text("service.search"), kind="find"),
+            prompt=Prompt(label=build_text("service.search"), kind="search"),
             actions=(BACK_ACTION,),
         )
 

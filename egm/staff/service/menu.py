@@ -119,7 +119,7 @@ class _MenuSearchPage(MenuPage):
             id="",
             title=build_text("service.menu.search"),
             tables=tuple(_iter_section_tables(machine, MENU_SECTIONS)),
-            prompt=Prompt(label=build_text("service.search"), kind="find"),
+            prompt=Prompt(label=build_text("service.search"), kind="search"),
             actions=(BACK_ACTION,),
         )
 

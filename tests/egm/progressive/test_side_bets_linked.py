@@ -168,7 +168,7 @@ def test_a_claim_of_an_impossible_share_is_refused(tmp_path):
             assert (paid.amount_cents, other.reason) == (1000_05, "claim_differs")
             claim_record = ClaimRecord(
                 pool_id="POT", level_name="jackpot", contribution_number=1, won_share=Fraction(1, 10), shown_cents=1000_00, play_id="p",
-                game_id=GAME, at_utc="", amount_cents=None, payment_method=None, is_unanswered=False,
+                game_id=GAME, at_utc="", amount_cents=None, payment_method=None, is_settled_by_staff=False,
             )  # fmt: skip
             doubts_by_cents = {
                 cents: find_reason_to_doubt_award(rig.room.machine, claim_record, cents)

@@ -51,7 +51,7 @@ def test_cached_service_tables_follow_page_sheet_and_language():
         meters,
         replace(meters, now=101.0),
         apply_message(meters, equal),
-        apply_action(meters, Action("rows", 1), load_theme())[0],
+        apply_action(meters, Action("turn_sheet", 1), load_theme())[0],
         build_page_view("fr", "build_meters_page"),
         meters,
     ):

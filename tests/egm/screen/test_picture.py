@@ -428,7 +428,7 @@ def test_touch_targets_on_a_telephone_are_44_pixels_wide(
         asks = page.prompt.kind if page is not None and page.prompt is not None else ""
         for touch in picture.list_touch_targets(view):
             kind = touch.action.name
-            kind = "search" if asks == "find" and kind not in {"drawer", "rows"} else kind
+            kind = "search" if asks == "search" and kind not in {"drawer", "turn_sheet"} else kind
             kind = "letter" if asks == "text" and kind == "type" else kind
             width, height = touch.rect[2] * pixels, touch.rect[3] * pixels
             least = SMALLER.get(kind, (44, 44))

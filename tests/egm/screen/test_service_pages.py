@@ -102,7 +102,7 @@ def test_every_row_of_a_long_table_is_on_some_sheet(idle_view, theme, layout):
     seen = set()
     for _ in range(6):
         seen |= set(read_page_texts(picture, view))
-        view, _ = touch(picture, view, theme, "rows", 1)
+        view, _ = touch(picture, view, theme, "turn_sheet", 1)
     texts = picture.find_texts(view)
     for row in page.tables[0].rows:
         assert texts.choose_translation(row.cells[0].values) in seen
@@ -408,7 +408,7 @@ def read_page_texts(picture, view):
 def test_returning_to_a_page_restores_its_scroll_position(idle_view, theme):
     view = open_page(idle_view, build_rows_page(2, "list"))
     for _ in range(2):
-        view, _ = apply_action(view, Action("rows", 1), theme)
+        view, _ = apply_action(view, Action("turn_sheet", 1), theme)
     deeper = open_page(view, build_rows_page(3, "one"))
     assert (view.page_input.sheet_index, deeper.page_input.sheet_index) == (2, 0)
     other_list = build_rows_page(2, "list").model_copy(update={"id": "list-again"})
@@ -427,7 +427,7 @@ def test_the_back_key_never_moves_and_long_tables_state_their_page(idle_view, th
         places |= {touch.rect for touch in offered if touch.action == Action("answer", "back")}
     assert len(places) == 1
     view = open_page(idle_view, many)
-    view, _ = apply_action(view, Action("rows", 1), theme)
+    view, _ = apply_action(view, Action("turn_sheet", 1), theme)
     page_numbers = [words for words in read_page_texts(picture, view) if re.fullmatch(r"\d of \d+", words)]
     assert [words[:4] for words in page_numbers] == ["2 of"]
     assert not any(" of " in words for words in read_page_texts(picture, open_page(idle_view, few)))
@@ -437,8 +437,8 @@ def test_a_search_filters_rows_and_sends_only_the_chosen_row(idle_view, theme):
     picture = Picture(theme)
     names = ("Événements", "Compteurs", "Réserve de pièces")
     rows = tuple(PageRow(cells=(PageText(kind="plain", value=name),), action=name) for name in names)
-    ask = Prompt(label=PageText(), kind="find")
-    page = build_rows_page(2, "find").model_copy(update={"tables": (PageTable(rows=rows),), "prompt": ask})
+    ask = Prompt(label=PageText(), kind="search")
+    page = build_rows_page(2, "search").model_copy(update={"tables": (PageTable(rows=rows),), "prompt": ask})
     view = open_page(idle_view, page)
     for char in "re":
         view, requests = touch(picture, view, theme, "type", char)
@@ -528,7 +528,7 @@ def type_keys(idle_view, theme, kind, *keys):
 def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(idle_view, theme):
     """Regression: `l` changed the language, the space bar sent the field, and other letters had no effect."""
     keys = [("KeyL", "L"), ("KeyQ", "é"), ("Space", " "), ("KeyC", "c"), ("Digit1", "1"), ("Quote", "'")]
-    for kind in ("text", "find"):
+    for kind in ("text", "search"):
         assert type_keys(idle_view, theme, kind, *keys) == ("Lé c1'", [])
     assert type_keys(idle_view, theme, "text", *keys, ("Backspace", "Backspace"), ("Enter", "Enter"))[1] == [
         "answer"

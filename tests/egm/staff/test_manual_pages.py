@@ -20,7 +20,7 @@ def menu(tmp_path):
 def test_everybody_who_signs_in_can_look_up_every_fault(menu):
     menu.sign_in(Role.ATTENDANT).touch("manual").touch("faults")
     assert len(list_enabled_actions(menu.page)) == len(list_fault_codes()) + 2  # the way back, and the search
-    assert menu.page.prompt.kind == "find"
+    assert menu.page.prompt.kind == "search"
     for row_number, code in enumerate(list_fault_codes()):
         shown = menu.touch(str(row_number)).read_rows()
         assert shown["Code"] == code

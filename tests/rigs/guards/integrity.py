@@ -120,7 +120,7 @@ ROWS = (
         are_awards_locked=case(then="nothing"),
     ),
     *rows(
-        "key_turned in awaiting_award: settle_unanswered_claim",
+        "key_turned in awaiting_award: settle_hits_without_controller",
         await_linked_award,
         KEY,
         marks="I-07",

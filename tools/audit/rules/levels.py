@@ -163,7 +163,7 @@ def _check_ruling(context: CheckContext) -> None:
             else stored_claim.shown_cents
         )
         expected_values[f"claim:{claim_id}"] = to_json(
-            replace(stored_claim, amount_cents=cents, is_unanswered=True)
+            replace(stored_claim, amount_cents=cents, is_settled_by_staff=True)
         )
         doubted_fields |= {
             "pool": stored_claim.pool_id,
@@ -288,7 +288,7 @@ _CLAIM_RULES: Final = (
         record={"claim": "$claim", "amount_cents": "$cents"},
     ),
     AuditRule(
-        entry_declaration=entries.CLAIM_SETTLED_UNANSWERED,
+        entry_declaration=entries.CLAIM_SETTLED_WITHOUT_CONTROLLER,
         allowed_machine_states=single_state(State.AWAITING_AWARD),
         id="{claim}.unanswered",
         stored_before={

@@ -428,7 +428,7 @@ def _encode_lock_status(host: SasHost, transfer_interface: HostTransferInterface
         + b"".join(
             encode_bcd(machine.read_credit_cents(kind), AMOUNT_SIZE_BYTES) for kind in _CREDIT_KINDS_IN_ORDER
         )
-        + encode_bcd(machine.profile.host.transfer_max_cents, AMOUNT_SIZE_BYTES)
+        + encode_bcd(machine.profile.host.electronic_transfer_max_cents, AMOUNT_SIZE_BYTES)
         + expiry_bytes
         + encode_binary(restricted_pool, 2)
     )

@@ -10,7 +10,6 @@ from egm.links.sas.codec import (
     NACK,
     MalformedPollError,
     Reply,
-    decode_bcd,
     encode_bcd,
     encode_date_and_time,
     is_bcd,
@@ -44,7 +43,7 @@ def answer_version_and_serial(_: LongPoll, readout: SasReadout) -> Reply:
 
 # ---------------------------------------------------------------------------------------------- time
 def answer_time_of_day(_: LongPoll, readout: SasReadout) -> Reply:
-    """Answer poll 7E: the local date and time at the venue."""
+    """Answer poll 7E: the local date and time, by the clock that this host has set with poll 7F, if it has set one."""
     return Reply(encode_date_and_time(readout.read_local_time()))
 
 
@@ -56,7 +55,7 @@ def receive_date_and_time(host: SasHost, request: LongPoll) -> Reply:
     """
     digits = request.data.hex()
     if not is_bcd(request.data):
-        raise MalformedPollError(request, "no date and time: not decimal")
+        raise MalformedPollError(request, "not a date and time: not decimal")
     if not _HOST_YEAR_MIN <= int(digits[4:8]) <= _HOST_YEAR_MAX:
         return NACK
     try:
@@ -69,7 +68,10 @@ def receive_date_and_time(host: SasHost, request: LongPoll) -> Reply:
 
 # ---------------------------------------------------------------------------------------------- devices
 def answer_last_bill(_: LongPoll, readout: SasReadout) -> Reply:
-    """Answer poll 48: country, code and count of the last bill; zeros before the first bill."""
+    """Answer poll 48: the last bill's country, its code, and the number of bills of its value accepted so far.
+
+    The reply has zeros before the first bill.
+    """
     if not readout.last_bill_cents:
         return Reply(bytes(6))
     country_code, bill_code = find_bill_codes(readout.last_bill_cents, readout.currency)
@@ -98,7 +100,10 @@ def answer_hopper_level(_: LongPoll, readout: SasReadout) -> Reply | None:
 
 
 def answer_hopper_status(_: LongPoll, readout: SasReadout) -> Reply | None:
-    """Answer poll 4F: hopper status, percentage full (unknown) and level; the codes are general knowledge."""
+    """Answer poll 4F: hopper status, percentage full (unknown) and level.
+
+    The codes are based on general knowledge of the protocol, not on a published description.
+    """
     hopper = readout.hopper
     if hopper is None:
         return None
@@ -115,6 +120,7 @@ def answer_reel_stops(_: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll 8F: the reel stops of the last game; no reply if it had no reels."""
     if not readout.reel_stops:
         return None
+    # A reel stop above 254 does not fit in the byte, and is reported like a missing reel.
     stops = [min(_NO_REEL_STOP, stop) for stop in readout.reel_stops[:_REPORTED_REEL_STOP_COUNT]]
     return Reply(bytes(stops).ljust(_REPORTED_REEL_STOP_COUNT, bytes((_NO_REEL_STOP,))))
 
@@ -123,7 +129,7 @@ def switch_real_time_reporting(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 0E: switch real-time event reporting, which replaces exceptions, on or off."""
     if request.data[0] > 1:  # neither on nor off
         return NACK
-    host.set_real_time_reporting(is_on=decode_bcd(request, request.data) == 1)
+    host.set_real_time_reporting(is_on=request.data[0] == 1)
     return ACK
 
 
