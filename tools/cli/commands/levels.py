@@ -86,14 +86,14 @@ def _list_pool_claims(view: JournalView, pool: str) -> list[Any]:
 _STAND_ALONE_LEVEL_COLUMNS = (
     "level",
     build_number_column("shows", "shown_cents"),
-    build_number_column("hidden pool", "hidden_pool"),
+    build_number_column("hidden reserve", "hidden_pool"),
     build_number_column("overflow", "overflow"),
     build_number_column("hits", "hits"),
     build_number_column("paid", "paid_cents"),
     build_number_column("base", "base_cents"),
     build_number_column("ceiling", "ceiling_cents"),
     build_number_column("increment", "increment"),
-    build_number_column("share to the hidden pool", "hidden"),
+    build_number_column("share to the hidden reserve", "hidden"),
 )
 #: The columns of levels of a controller.
 _LINKED_LEVEL_COLUMNS = (
