@@ -115,8 +115,11 @@ class PrizeFigures:
     """The mean number of times that one game wins the prize."""
     rtp: Fraction
     """The part of the bet's return that this prize contributes, per credit wagered."""
-    winning_case_count: int | None = None
-    """The number of cases of the game's cycle that win the prize, or None if it cannot be stated."""
+    win_count: int | None = None
+    """How often the prize is won in all cases of the game's cycle together, or None if it cannot be stated.
+
+    A window of reels counts once for each way and line that wins the prize.
+    """
 
     def compute_mean_credits(self, cost_credits: int) -> Fraction | None:
         """Return the average payment when the prize is won, all multipliers included, or None if it is never won.

@@ -204,7 +204,7 @@ def _list_prizes(
                 name=format_prize_name(spot_count, catch_count),
                 stage_or_spot=format_count(spot_count, "spot"),
                 credits=pay * stake_credits,
-                winning_case_count=count_cases_of_catch(definition, spot_count, catch_count, 0, 0),
+                win_count=count_cases_of_catch(definition, spot_count, catch_count, 0, 0),
                 rate=Fraction(sum(case_counts), case_total),
                 rtp=mean_pay / bonuses_in_force.cost_per_staked_credit,
             )

@@ -160,7 +160,7 @@ def test_spinning_again_has_the_distribution_of_all_sequences_of_spins(parts, x,
     quick = analyse_bets(game.rules.definition, stakes, "some", AnalysisDepth.RETURN)
     assert quick.rtp == bet.rtp
     base_mean_credits = bet.mean_credits - sum(f.rtp * bet.cost_credits for f in bet.features)
-    plain = [p.winning_case_count * p.credits for p in bet.prizes]
+    plain = [p.win_count * p.credits for p in bet.prizes]
     assert base_mean_credits == Fraction(sum(plain), len(parts))
 
 

@@ -106,7 +106,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
                 "prize": prize.name,
                 "credits": prize.credits,
                 "mean_credits": to_exact_data(prize.compute_mean_credits(bet.cost_credits)),
-                "hits": prize.winning_case_count,
+                "hits": prize.win_count,
                 "per_game": to_exact_data(prize.rate),
                 "return": to_exact_data(prize.rtp),
             }
