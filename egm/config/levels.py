@@ -72,7 +72,7 @@ class ProgressiveLevelTable(_StrictTable):
     scope: LevelScope = Field(LevelScope.STAND_ALONE, alias="kind")
     """Whether the level belongs to this machine alone, to one venue or to several venues."""
     hidden_share: Rational = Field(Fraction(0), examples=["1/1000"], alias="hidden")
-    """The share of wagers that goes to the hidden pool, from which the level is reset after a hit: `"1/1000"`."""
+    """The share of wagers that goes to the hidden reserve, from which the level is reset after a hit: `"1/1000"`."""
     ceiling_bases: Annotated[int, Field(ge=2, strict=True)] | None = Field(None, examples=[20])
     """The highest amount shown, as a multiple of the level's base; a game's own ceiling takes precedence."""
     carrier: Literal["controller", "sas"] = "controller"
