@@ -204,7 +204,7 @@ class Journal(JournalView):
             opening.storage,
             opening.state_folder,
             opening.second_folder,
-            opening.policy.segment_bytes,
+            opening.policy.segment_size_bytes,
             bool(pairing.second_medium_error),
         )
         locks: list[FolderLock] = []

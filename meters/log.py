@@ -104,17 +104,17 @@ class LogCopy:
     """
 
     def __init__(
-        self, storage: Storage, folder: Path, *, segment_bytes: int = LOG_SEGMENT_SIZE_BYTES
+        self, storage: Storage, folder: Path, *, segment_size_bytes: int = LOG_SEGMENT_SIZE_BYTES
     ) -> None:
         self._storage = storage
         self._folder = folder
-        self._segment_bytes = segment_bytes
+        self._segment_size_bytes = segment_size_bytes
         """The size of a new segment file."""
         self._file: StorageFile | None = None
         """The segment file that takes the next record, or None."""
         self._first_sequence = 0
         """The number of the first entry of the segment that takes the next record."""
-        self._open_segment_bytes = 0
+        self._open_segment_size_bytes = 0
         """The size in bytes of the segment file that takes the next record."""
         self._write_offset = 0
         """The offset in that file at which the next record is written."""
@@ -282,7 +282,7 @@ class LogCopy:
         record = length + _CRC_STRUCT.pack(zlib.crc32(payload, zlib.crc32(length))) + payload
         if (
             self._file is None
-            or self._write_offset + len(record) + _SEGMENT_TRAILER_SIZE_BYTES > self._open_segment_bytes
+            or self._write_offset + len(record) + _SEGMENT_TRAILER_SIZE_BYTES > self._open_segment_size_bytes
         ):
             self._start_segment(len(record))
         if self._file is None:
@@ -321,15 +321,15 @@ class LogCopy:
         self._first_sequence = self._sequence + 1
         header = _HEADER_STRUCT.pack(LOG_MAGIC, self._first_sequence, bytes.fromhex(self._head_hex))
         header += _CRC_STRUCT.pack(zlib.crc32(header))
-        self._open_segment_bytes = max(
-            self._segment_bytes, len(header) + record_bytes + _SEGMENT_TRAILER_SIZE_BYTES
+        self._open_segment_size_bytes = max(
+            self._segment_size_bytes, len(header) + record_bytes + _SEGMENT_TRAILER_SIZE_BYTES
         )
         # Create it under another name and rename it: a power loss never leaves an incomplete segment.
         path = self._build_segment_path(self._first_sequence)
         new_path = path.with_name(path.name + ".new")
         self._file = self._storage.open_file(new_path, write=True)
         self._file.truncate(0)
-        self._file.write_at(0, header + bytes(self._open_segment_bytes - len(header)))
+        self._file.write_at(0, header + bytes(self._open_segment_size_bytes - len(header)))
         self._file.sync()
         self._storage.rename(new_path, path)
         self._storage.sync_folder(self._folder)
@@ -342,7 +342,7 @@ class LogCopy:
         self._last_record_offset = segment.last_record_offset
         self._write_offset = segment.end_offset
         self._file = self._storage.open_file(self._build_segment_path(segment.first_sequence), write=True)
-        self._open_segment_bytes = self._file.size()
+        self._open_segment_size_bytes = self._file.size()
         self._digest = hashlib.sha256(self._file.read_at(0, self._write_offset))
 
     def rename_as_evidence(self, sequence: int) -> None:

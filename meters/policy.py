@@ -18,7 +18,7 @@ class JournalPolicy:
 
     entries_per_checkpoint: int = 1000
     """The number of entries from one signed checkpoint to the next."""
-    segment_bytes: int = LOG_SEGMENT_SIZE_BYTES
+    segment_size_bytes: int = LOG_SEGMENT_SIZE_BYTES
     """Size of a log segment file, in bytes."""
     entries_archived_together_min: int = 20_000
     """The smallest number of old entries that are archived together."""
