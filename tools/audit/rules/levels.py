@@ -1,6 +1,7 @@
 """The audit rules for progressive levels, their hits and claims.
 
-The amounts are checked elsewhere: :mod:`tools.audit.levels` recomputes them.
+The notation of patterns ("$pool:text", "mystery?") is explained in :mod:`tools.audit.rules.pattern`. The amounts are
+checked elsewhere: :mod:`tools.audit.levels` recomputes them.
 """
 
 from dataclasses import replace
@@ -51,7 +52,7 @@ _CLAIM_PATTERN: Final = {
     "way": "$payment_method:text|none",
     "unanswered": "$unanswered:bool",
 }
-#: Pattern of a mystery prize that was won.
+#: Pattern of the record of a mystery prize that was won.
 _MYSTERY_PRIZE_PATTERN: Final = {
     "pool": "$pool",
     "claim": "$claim",
@@ -61,10 +62,10 @@ _MYSTERY_PRIZE_PATTERN: Final = {
 
 
 def _require_ruling(ruling: str) -> Check:
-    """Return the check of an entry that pays or declines a progressive prize; ``ruling`` says which.
+    """Return the check of an entry that pays or declines a progressive prize; ``ruling`` is "pay" or "decline".
 
-    If a prize is held for the claim, staff must have stored the same ruling about it, and the entry
-    must remove it. Otherwise the prize must be proved, and cannot be declined.
+    If the claim has a held prize, the ruling stored in it must be ``ruling``, and the entry must delete the held prize.
+    If it has none, only "pay" is allowed, and not for a prize that could not be verified.
     """
 
     def check(context: CheckContext) -> None:
@@ -78,8 +79,8 @@ def _require_ruling(ruling: str) -> Check:
         if (held_prize is not None) != (key in context.entry.state):
             held_text = "is held" if held_prize is not None else "is not held"
             raise PatternMismatch(
-                f"state.{key}: the prize {held_text} before this entry; the entry must remove a held"
-                " prize, and only that"
+                f"state.{key}: the prize {held_text} before this entry; the entry must delete the key if the prize is"
+                " held, and must not change it otherwise"
             )
         if held_prize is None and (ruling == "decline" or context.record["proved"] is False):
             raise PatternMismatch(
@@ -106,9 +107,9 @@ _CHECK_NO_HITS: Final = require(
 
 
 def _check_held_prize(context: CheckContext) -> None:
-    """Check that a mystery prize held until staff rule on it is stored as the record states it.
+    """Check that the entry stores the held prize exactly as its record states it.
 
-    A prize is held if the controller has not proved that it was won.
+    A prize is held until two people rule on it: a mystery prize, or an amount for a hit, that cannot be verified.
     """
     expected = {"claim": context["claim"], **context["held_prize"]}
     if not is_json_equal(context.record, expected):
@@ -121,8 +122,8 @@ def _check_held_prize(context: CheckContext) -> None:
 def _check_ruling(context: CheckContext) -> None:
     """Check a ruling by two people on a progressive hit.
 
-    The ruling states the amount of a hit in a game of this machine, or whether a mystery prize was won. If prizes
-    are held without a ruling, it is about one of them.
+    The ruling states the amount of a hit in a game of this machine, or whether a mystery prize was won. While held
+    prizes await a ruling, the entry must rule on one of them.
     """
     record, memory = context.record, context.ledger.state
     claim_id = record["claim"]
@@ -135,11 +136,11 @@ def _check_ruling(context: CheckContext) -> None:
     }
     held_prize, stored_value = unruled_prize_by_key.get(f"held:{claim_id}"), memory.get(f"claim:{claim_id}")
     own_claim = None if stored_value is None else parse_record(ClaimRecord, stored_value, f"claim:{claim_id}")
-    doubted_names = ("pool", "play_id", "amount_cents", "why")
-    doubted_fields = (
+    held_prize_keys = ("pool", "play_id", "amount_cents", "why")
+    expected_fields = (
         {}
         if held_prize is None
-        else {name: value for name, value in to_json(held_prize).items() if name in doubted_names}
+        else {name: value for name, value in to_json(held_prize).items() if name in held_prize_keys}
     )
     expected_values: dict[str, Any] = {}
     is_amount_open = (
@@ -160,15 +161,15 @@ def _check_ruling(context: CheckContext) -> None:
         expected_values[f"claim:{claim_id}"] = to_json(
             replace(own_claim, amount_cents=cents, is_unanswered=True)
         )
-        doubted_fields |= {"pool": own_claim.pool_id, "play_id": own_claim.play_id, "awarded_cents": cents}
+        expected_fields |= {"pool": own_claim.pool_id, "play_id": own_claim.play_id, "awarded_cents": cents}
     if len(unruled_prize_by_key) <= 1:
         expected_values["fault:progressive_unproved"] = None
     if not is_awaiting_ruling:
         raise PatternMismatch(f"record.claim: no prize of claim {claim_id} awaits a ruling")
     ruling_fields = ("machine", "place", "reason", "persons", "claim", "decision")
-    if not is_json_equal(record, {**{name: record.get(name) for name in ruling_fields}, **doubted_fields}):
+    if not is_json_equal(record, {**{name: record.get(name) for name in ruling_fields}, **expected_fields}):
         raise PatternMismatch(
-            f"record does not match the prize in doubt: expected {format_value(doubted_fields)}, "
+            f"record does not match the held prize or the claim: expected {format_value(expected_fields)}, "
             f"found {format_value(record)}"
         )
     if not is_json_equal(dict(context.entry.state), expected_values):
@@ -191,7 +192,7 @@ def _build_mystery_claim_pattern(payment_method: str | None) -> dict[str, Patter
 
 
 def _derive_lost_paid_hits(context: CheckContext) -> dict[str, Any]:
-    """Return the paid hits of a pool whose contributions the controller has not counted, as claims by storage key."""
+    """Return the pool's paid hits whose contribution the controller no longer counts, as claims by storage key."""
     return {
         f"claim:{claim_id}": to_json(claim_record)
         for claim_id, claim_record in context.facts.closed_claims.items()
@@ -203,7 +204,7 @@ def _derive_lost_paid_hits(context: CheckContext) -> dict[str, Any]:
 
 
 def _find_closed_mystery_claim(context: CheckContext) -> Any:
-    """Return the mystery claim that the entry opens again, as it was closed; None if no such claim was closed."""
+    """Return the mystery claim that the entry opens again, in the form in which it was closed; None if none was."""
     claim_record = context.facts.closed_claims.get(context["claim"])
     return to_json(claim_record) if claim_record is not None and claim_record.is_mystery else None
 
