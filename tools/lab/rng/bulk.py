@@ -69,8 +69,8 @@ class BulkDraws:
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self._read = read
-        #: The number of words rejected because no outcome owns them.
         self.rejected_word_count = 0
+        """The number of words rejected because no outcome owns them."""
 
     def below(self, bound: int, count: int) -> UnsignedArray:
         """Return ``count`` draws below ``bound`` as an array of the narrowest unsigned type.
@@ -230,13 +230,13 @@ class _RowLayout:
         return sum(_plan_draw(bound)[0] // 2 for bound in bounds)
 
     def __init__(self, bounds: Sequence[int]) -> None:
-        #: For each draw: first unit, units, share of each outcome.
         self.words: list[tuple[int, int, int]] = []
-        #: By the index of a word's last unit: its units, its bound, its share.
+        """For each draw: the index of its first unit, the number of its units, and the share of each outcome."""
         self._word_by_last_unit: dict[int, tuple[int, int, int]] = {}
+        """By the index of a word's last unit: the number of its units, its bound, and its share."""
         self.units = 0
-        #: No word is rejected whose last unit is below this.
         self.lowest_rejecting_unit = 0xFFFF
+        """A word whose last unit is below this is never rejected."""
         for bound in bounds:
             unit_count, words_per_outcome = _plan_draw(bound)
             unit_count //= 2
