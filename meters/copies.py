@@ -170,7 +170,12 @@ class JournalCopies:
         acknowledged_sequence = max(
             reading.last_sequence_lower_bound for reading in self._read_head_files().values()
         )
-        if not self._journal_exists and not scan.sequence and is_database_empty and not acknowledged_sequence:
+        if (
+            not self._journal_exists
+            and not scan.last_sequence
+            and is_database_empty
+            and not acknowledged_sequence
+        ):
             self._create_empty_copies(log, scan, is_database_missing=is_database_missing)
         elif damage and scan.damage and self._remove_unacknowledged_record(log, scan):
             self.findings.append(
@@ -180,7 +185,7 @@ class JournalCopies:
             )
             self._rebuild_database(log, damage)
             scan = log.scan()
-        elif damage and (scan.damage or not scan.sequence):
+        elif damage and (scan.damage or not scan.last_sequence):
             raise JournalDamaged("both copies", f"{damage}; {scan.damage or 'the log is empty'}")
         elif damage:
             self._rebuild_database(log, damage)
@@ -268,10 +273,10 @@ class JournalCopies:
         """
         sequence_before_first, _ = self.database.read_head_before_first()
         log_sequence_before_first, _ = log.head_before_first
-        if scan.damage or log_sequence_before_first <= sequence_before_first <= scan.sequence:
+        if scan.damage or log_sequence_before_first <= sequence_before_first <= scan.last_sequence:
             return scan
         reason = (
-            f"it has entries {log_sequence_before_first + 1} to {scan.sequence},"
+            f"it has entries {log_sequence_before_first + 1} to {scan.last_sequence},"
             f" but must have all after {sequence_before_first}"
         )
         return replace(scan, damage=reason, damaged_segment_start=_REWRITE_WHOLE_LOG)
@@ -281,7 +286,7 @@ class JournalCopies:
 
         Then verify the log and return the new scan.
         """
-        last_sequence, _ = self.database.read_head()
+        database_last_sequence, _ = self.database.read_head()
         sequence_before_first, hash_before_first = self.database.read_head_before_first()
         # Entries that the first copy no longer has are archived, so the log may begin where the copy does.
         damaged_segment_start = (
@@ -290,10 +295,10 @@ class JournalCopies:
             else _REWRITE_WHOLE_LOG
         )
         last_intact_sequence = max(scan.damaged_segment_start - 1, sequence_before_first)
-        if scan.sequence > last_sequence or last_intact_sequence > last_sequence:
+        if scan.last_sequence > database_last_sequence or last_intact_sequence > database_last_sequence:
             raise JournalDamaged(
                 "both copies",
-                f"the first ends at entry {last_sequence}, and the second is damaged: {scan.damage}",
+                f"the first ends at entry {database_last_sequence}, and the second is damaged: {scan.damage}",
             )
         log.rename_as_evidence(damaged_segment_start)
         scan_before = log.scan()
@@ -302,7 +307,7 @@ class JournalCopies:
             scan_before = LogScan(sequence_before_first, hash_before_first)
         if (
             scan_before.damage
-            or scan_before.sequence != last_intact_sequence
+            or scan_before.last_sequence != last_intact_sequence
             or scan_before.head_hex != self.database.read_hash(last_intact_sequence)
         ):
             raise JournalDamaged(
@@ -310,7 +315,7 @@ class JournalCopies:
             )
         _append_all(log, self._iter_entries_checking_macs(self.database.iter_entries(last_intact_sequence)))
         scan_after = log.scan()
-        if scan_after.damage or scan_after.sequence != last_sequence:
+        if scan_after.damage or scan_after.last_sequence != database_last_sequence:
             raise JournalDamaged(
                 SECOND_COPY_NAME, f"it cannot be rewritten: {scan_after.damage}; before: {scan.damage}"
             )
@@ -322,15 +327,17 @@ class JournalCopies:
 
         Raises :class:`JournalDamaged` if the copies differ in an entry that both have.
         """
-        last_sequence, head_hex = self.database.read_head()
-        last_common_sequence = min(last_sequence, scan.sequence)
+        database_last_sequence, head_hex = self.database.read_head()
+        last_common_sequence = min(database_last_sequence, scan.last_sequence)
         database_hash = (
             head_hex
-            if last_common_sequence == last_sequence
+            if last_common_sequence == database_last_sequence
             else self.database.read_hash(last_common_sequence)
         )
         log_hash = (
-            scan.head_hex if last_common_sequence == scan.sequence else log.read_hash(last_common_sequence)
+            scan.head_hex
+            if last_common_sequence == scan.last_sequence
+            else log.read_hash(last_common_sequence)
         )
         if database_hash != log_hash:
             raise JournalDamaged(
@@ -338,16 +345,18 @@ class JournalCopies:
                 f"they differ at entry {last_common_sequence}: the first has the hash {database_hash},"
                 f" the second {log_hash}",
             )
-        missing_entry_count = max(last_sequence, scan.sequence) - last_common_sequence
+        missing_entry_count = max(database_last_sequence, scan.last_sequence) - last_common_sequence
         if not missing_entry_count:
             return
-        if last_sequence < scan.sequence:
-            self.database.append_entries(self._iter_entries_checking_macs(log.iter_entries(last_sequence)))
+        if database_last_sequence < scan.last_sequence:
+            self.database.append_entries(
+                self._iter_entries_checking_macs(log.iter_entries(database_last_sequence))
+            )
         else:
             _append_all(
                 log, self._iter_entries_checking_macs(self.database.iter_entries(last_common_sequence))
             )
-        copy_name = FIRST_COPY_NAME if last_sequence < scan.sequence else SECOND_COPY_NAME
+        copy_name = FIRST_COPY_NAME if database_last_sequence < scan.last_sequence else SECOND_COPY_NAME
         kind = MemoryFindingKind.LAST_ENTRY_COPIED if missing_entry_count == 1 else MemoryFindingKind.REPAIRED
         self.findings.append(
             MemoryFinding(
