@@ -178,7 +178,7 @@ def locate_definition(id_or_path: str | Path, library_folder: Path) -> Path:
             written_name, "", f"the name of a definition file must end in {_DEFINITION_SUFFIX}"
         )
     if not written_name:
-        raise DefinitionError("''", "", "the id or path is empty")
+        raise DefinitionError("''", "", "the name is empty")
     known_names = sorted(path.stem for path in library_folder.rglob(f"*{_DEFINITION_SUFFIX}"))
     raise UnknownNameError(
         written_name, "", f"not in the library; {format_known_names(written_name, known_names)}"

@@ -69,13 +69,14 @@ class KnownAuditGap:
 _JOURNAL_START_LIE: Final = "the machine number or key with which a journal begins"
 _COIN_LOCATION_LIE: Final = "where a coin went, for example into a hopper that does not exist"
 _OTHER_STAFF_MEMBER_LIE: Final = (
-    "the staff number of an act, replaced by that of a colleague with the same permission"
+    "the staff number of an action, replaced by that of a colleague with the same permission"
 )
 _ENROLLED_PERSON_LIE: Final = (
     "the number or role of an enrolled person, if nothing that they did since contradicts it"
 )
-_ACT_WITHOUT_CONSEQUENCE_LIE: Final = (
-    "the addition or removal of a whole act on which no later entry depends, such as the last bill"
+_ACTION_WITHOUT_CONSEQUENCE_LIE: Final = (
+    "the addition or removal of an action with all its entries, if no later entry depends on it, "
+    "such as the last bill"
 )
 _DRAW_WITHOUT_EFFECT_LIE: Final = "a draw that changes neither what was shown nor what was won"
 _RECEIVED_REPORT_LIE: Final = "what a controller or host showed or reported, if it moved nothing"
@@ -100,7 +101,7 @@ _REMARK_LIE: Final = (
     "a remark, a language, a time of day, a lamp: anything that touches no money, outcome, meter or person"
 )
 _PASSED_THROUGH_AMOUNT_LIE: Final = (
-    "an amount that came in and was paid out in full, if both entries are changed by the same amount"
+    "an amount that came in and was paid out in full, if both entries are falsified by the same amount"
 )
 _TAX_LIE: Final = (
     "the tax mark and tax form of a hand-pay, if no other hand-pay between the same two power-ups "
@@ -275,7 +276,7 @@ KNOWN_AUDIT_GAPS: Final = tuple(
         (
             "*",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "no amount differs; two acts are in another order",
             "a printed head",
             "swapped with the one before",
@@ -283,28 +284,28 @@ KNOWN_AUDIT_GAPS: Final = tuple(
         (
             "bill.escrow",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "no later entry depends on the bill",
             "the count of the stacker",
         ),
         (
             "coin.in",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "no later entry depends on the coins",
             "the count of hopper and box",
         ),
         (
             "aft.complete",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "no later entry depends on the transfer",
             "the log of the host",
         ),
         (
             "aft.complete",
             "*",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "all records of the amount agree",
             "the log of the host",
             "*others",
@@ -312,49 +313,49 @@ KNOWN_AUDIT_GAPS: Final = tuple(
         (
             "tournament.entry",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "no round of the entry was played here",
             "the participant's receipt",
         ),
         (
             "tournament.entry_void",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "no later entry depends on the refund",
             "the signed form",
         ),
         (
             "tournament.prize",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "no later entry depends on the prize",
             "the signed form",
         ),
         (
             "handpay.paid",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "no later entry depends on the payment",
             "the signed slip",
         ),
         (
             "hopper.filled",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "no later entry depends on the coins",
             "the signed slip, the count of the hopper",
         ),
         (
             "handpay.pending",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "no later entry depends on the lock-up",
             "the head on its screen",
         ),
         (
             "voucher.request",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "no later entry depends on the payout",
             "the printer, a printed head",
         ),
@@ -372,7 +373,7 @@ KNOWN_AUDIT_GAPS: Final = tuple(
         (
             "coins.out",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "no later entry depends on the payout",
             "the count of the hopper",
             "removed*",
@@ -380,7 +381,7 @@ KNOWN_AUDIT_GAPS: Final = tuple(
         (
             "*",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "equals the journal of the moment before",
             "a printed head, its slip or form",
             REMOVED_LAST_DESCRIPTION,
@@ -388,14 +389,14 @@ KNOWN_AUDIT_GAPS: Final = tuple(
         (
             "coins.request",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "no later entry depends on the payout",
             "the count of the hopper",
         ),
         (
             "hopper.opening",
             "*",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "both records of the amount agree",
             "the count of the hopper",
             "*others",
@@ -410,7 +411,7 @@ KNOWN_AUDIT_GAPS: Final = tuple(
         (
             "hopper.opening",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "coins loaded before the first payout",
             "the count of the hopper",
         ),
@@ -425,21 +426,21 @@ KNOWN_AUDIT_GAPS: Final = tuple(
         (
             "progressive.opened",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "no wager contributed to the level",
             "its sign, a printed head",
         ),
         (
             "complement.paid",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "paid by hand, without other records",
             "the signed form, and the count of the bank",
         ),
         (
             "*",
             "",
-            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            _ACTION_WITHOUT_CONSEQUENCE_LIE,
             "moves no money",
             "a printed head; its slip or form",
             "*",
