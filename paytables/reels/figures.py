@@ -145,16 +145,19 @@ def _analyse_double_up(double_up: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures
     if (
         distribution is None
         or variance is None
-        or (distribution.unlisted_probability and 2 * max(distribution.counts) < double_up.win_max_credits)
+        or (
+            distribution.unlisted_probability
+            and 2 * max(distribution.case_count_by_win) < double_up.win_max_credits
+        )
     ):
         return DoubleUpFigures(max_win_credits=doubled_win_max)
     added_square_sum = sum(
         count * win**2 * ((1 << double_up.count_possible_rounds(win)) - 1)
-        for win, count in distribution.counts.items()
+        for win, count in distribution.case_count_by_win.items()
     )
     return DoubleUpFigures(
         max_win_credits=doubled_win_max,
-        variance=variance + Fraction(added_square_sum, distribution.total),
+        variance=variance + Fraction(added_square_sum, distribution.case_count),
         distribution=_compute_doubled_distribution(double_up, distribution),
     )
 
@@ -163,13 +166,13 @@ def _compute_doubled_distribution(double_up: DoubleUp, distribution: WinDistribu
     """Return the win distribution of a player who doubles every win as often as allowed; its tail is unchanged."""
     doubling_count = 1 << double_up.rounds_max
     counts: dict[int, int] = defaultdict(int)
-    for win, count in distribution.counts.items():
+    for win, count in distribution.case_count_by_win.items():
         rounds = double_up.count_possible_rounds(win)
         doubled_count = count * (doubling_count >> rounds)
         counts[win << rounds] += doubled_count
         counts[0] += count * doubling_count - doubled_count
     return WinDistribution(
-        distribution.total * doubling_count, dict(counts), distribution.unlisted_probability
+        distribution.case_count * doubling_count, dict(counts), distribution.unlisted_probability
     )
 
 
