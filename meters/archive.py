@@ -98,21 +98,23 @@ def format_segment_name(first_sequence: int, last_sequence: int) -> str:
     return f"{first_sequence:012d}-{last_sequence:012d}{SEGMENT_SUFFIX}"
 
 
-def format_index_name(last_archived: int) -> str:
-    """Return the name of the file that indexes the ids of the archived entries up to entry ``last_archived``."""
-    return f"{last_archived:012d}{INDEX_SUFFIX}"
+def format_index_name(last_archived_sequence: int) -> str:
+    """Return the name of the file with the index of archived entry ids, up to entry ``last_archived_sequence``."""
+    return f"{last_archived_sequence:012d}{INDEX_SUFFIX}"
 
 
-def is_left_over_file(name: str, last_archived: int) -> bool:
+def is_left_over_file(name: str, last_archived_sequence: int) -> bool:
     """Return whether the archive file ``name`` was left by an archiving step that the journal never recorded.
 
-    This applies to a segment that begins after ``last_archived`` (the last entry recorded as archived), to a
-    temporary file, and to an index that ends at a different entry.
+    This applies to a segment that begins after ``last_archived_sequence`` (the last entry recorded as archived), to
+    a temporary file, and to an index that ends at a different entry.
     """
     match = _SEGMENT_NAME_PATTERN.fullmatch(name)
     if match is not None:
-        return int(match[1]) > last_archived
-    return name.endswith(".new") or (name.endswith(INDEX_SUFFIX) and name != format_index_name(last_archived))
+        return int(match[1]) > last_archived_sequence
+    return name.endswith(".new") or (
+        name.endswith(INDEX_SUFFIX) and name != format_index_name(last_archived_sequence)
+    )
 
 
 class Archive:
@@ -138,14 +140,14 @@ class Archive:
     # ------------------------------------------------------------------ segments
     def _list_segment_ranges(self) -> list[tuple[int, int]]:
         """Return (first entry number, last entry number) of every archive segment on any medium, in order."""
-        last_archived = self.last_sequence
+        last_archived_sequence = self.last_sequence
         ranges = {
             (int(match[1]), int(match[2]))
             for folder in self.folders
             for match in map(_SEGMENT_NAME_PATTERN.fullmatch, self._storage.list_names(folder))
             if match is not None
         }
-        return sorted((first, last) for first, last in ranges if last <= last_archived)
+        return sorted((first, last) for first, last in ranges if last <= last_archived_sequence)
 
     def find_newer_archived_sequence(self, sequence: int, genesis: StoredEntry) -> int:
         """Return the number of the last entry in this journal's newest segment file.
@@ -399,8 +401,8 @@ class Archive:
         ``journal_tag`` is the last part of the ids of this journal, ``index`` the index of archived ids. Raises
         :class:`JournalDamaged` if the segment that must be read is missing.
         """
-        last_archived = self.last_sequence
-        if index is None or (parse_root_sequence(entry_id, journal_tag) or 0) > last_archived:
+        last_archived_sequence = self.last_sequence
+        if index is None or (parse_root_sequence(entry_id, journal_tag) or 0) > last_archived_sequence:
             return None
         for number in index.find_entry_numbers(entry_id):
             archived_entry = self.read_entry(number)
@@ -408,14 +410,14 @@ class Archive:
                 return archived_entry
         # An id that contains its own entry's number is not in the index.
         own_sequence = parse_own_entry_sequence(entry_id)
-        if own_sequence is not None and 0 < own_sequence <= last_archived:
+        if own_sequence is not None and 0 < own_sequence <= last_archived_sequence:
             archived_entry = self.read_entry(own_sequence)
             return archived_entry if archived_entry.id == entry_id else None
         # The id of a later entry of a game contains the number of the game's first entry, and is not in the index.
         play_start = parse_play_start(entry_id)
         if (
             play_start is None
-            or not 0 < play_start.sequence <= last_archived
+            or not 0 < play_start.sequence <= last_archived_sequence
             or index.find_entry_numbers(play_start.entry_id)
         ):
             return None

@@ -5,9 +5,9 @@ The first copy is durable before the second is written, so that a person with ac
 read an outcome that could still be undone. Whenever the power fails:
 
 * An acknowledged entry is intact and synced in both copies.
-* The entry that was being written is intact in both copies, in one, or in none. If it is intact in one, it is
-  written to the other too: it had passed every check, and if its caller repeats it, the caller receives it as
-  existing. If it is in none, its caller repeats it. Nothing is guessed.
+* The entry that was being written is intact in both copies, in one, or in none. If it is intact in one copy, it is
+  written to the other too. That is safe: the entry had passed every check, and a caller that posts it again gets the
+  stored entry, so nothing is counted twice. If it is in none, its caller repeats it. Nothing is guessed.
 * A torn log record is detected by its CRC, a torn SQLite commit by SQLite itself.
 
 Damage in one copy is repaired from the other, the rewritten copy is verified completely, and a finding is
@@ -39,6 +39,8 @@ SECOND_FOLDER: Final = "second"
 FIRST_COPY_NAME: Final = "first copy"
 #: Name of the second copy in messages.
 SECOND_COPY_NAME: Final = "second copy"
+#: The damaged segment of a log that must be rewritten from its beginning: the one with entry 1.
+_REWRITE_WHOLE_LOG: Final = 1
 #: Pages of the database that are checked at a time.
 _SCRUB_PAGE_COUNT: Final = 16
 #: Bytes of the log that are checked at a time.
@@ -54,7 +56,7 @@ class JournalLocation:
     """The folder of the first copy, on the first medium."""
     second_folder: Path
     """The folder of the second copy, on the second medium."""
-    segment_bytes: int = LOG_SEGMENT_SIZE_BYTES
+    segment_size_bytes: int = LOG_SEGMENT_SIZE_BYTES
     """Size of a log segment file, in bytes."""
     is_second_medium_missing: bool = False
     """Whether the second medium is missing, so that its folder is neither read nor written."""
@@ -83,13 +85,13 @@ class JournalLocation:
 
     def open_log_copy(self) -> LogCopy:
         """Return the journal's log (its second copy) in the second folder; it is not scanned yet."""
-        return LogCopy(self.storage, self.second_folder, segment_bytes=self.segment_bytes)
+        return LogCopy(self.storage, self.second_folder, segment_size_bytes=self.segment_size_bytes)
 
 
 class JournalCopies:
     """Both copies of the journal, proved intact and equal, and open for writing.
 
-    ``findings`` lists the repairs made while opening.
+    While the second medium is missing, it is the first copy alone. ``findings`` lists the repairs made while opening.
     """
 
     def __init__(
@@ -166,9 +168,14 @@ class JournalCopies:
         is_database_missing = not location.storage.exists(location.state_folder / DATABASE_FILE_NAME)
         is_database_empty = is_database_missing or (not damage and self.database.read_head()[0] == 0)
         acknowledged_sequence = max(
-            reading.last_sequence_lower_bound for reading in self._read_heads().values()
+            reading.last_sequence_lower_bound for reading in self._read_head_files().values()
         )
-        if not self._journal_exists and not scan.sequence and is_database_empty and not acknowledged_sequence:
+        if (
+            not self._journal_exists
+            and not scan.last_sequence
+            and is_database_empty
+            and not acknowledged_sequence
+        ):
             self._create_empty_copies(log, scan, is_database_missing=is_database_missing)
         elif damage and scan.damage and self._remove_unacknowledged_record(log, scan):
             self.findings.append(
@@ -178,7 +185,7 @@ class JournalCopies:
             )
             self._rebuild_database(log, damage)
             scan = log.scan()
-        elif damage and (scan.damage or not scan.sequence):
+        elif damage and (scan.damage or not scan.last_sequence):
             raise JournalDamaged("both copies", f"{damage}; {scan.damage or 'the log is empty'}")
         elif damage:
             self._rebuild_database(log, damage)
@@ -194,7 +201,7 @@ class JournalCopies:
         The record is only removed if it was certainly never acknowledged: every journal head is intact, the damage is
         in the log's last segment, and the newest journal head does not include the record. Otherwise return False.
         """
-        readings = [reading for reading in self._read_heads().values() if reading.head is not None]
+        readings = [reading for reading in self._read_head_files().values() if reading.head is not None]
         if (
             not readings
             or not all(reading.is_intact for reading in readings)
@@ -259,37 +266,39 @@ class JournalCopies:
         self.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, FIRST_COPY_NAME, damage))
 
     def _check_log_beginning(self, log: LogCopy, scan: LogScan) -> LogScan:
-        """Return the log's ``scan``, with ``damage`` set if entries are missing at the beginning of the log.
+        """Return ``scan``, with ``damage`` set if the log begins after the first copy does, or ends before that.
 
         Archived entries are removed from the first copy (the database) before they are removed from the log. An
         intact log therefore never begins later than the first copy.
         """
         sequence_before_first, _ = self.database.read_head_before_first()
         log_sequence_before_first, _ = log.head_before_first
-        if scan.damage or log_sequence_before_first <= sequence_before_first <= scan.sequence:
+        if scan.damage or log_sequence_before_first <= sequence_before_first <= scan.last_sequence:
             return scan
         reason = (
-            f"it has entries {log_sequence_before_first + 1} to {scan.sequence},"
+            f"it has entries {log_sequence_before_first + 1} to {scan.last_sequence},"
             f" but must have all after {sequence_before_first}"
         )
-        return replace(scan, damage=reason, damaged_segment_start=1)
+        return replace(scan, damage=reason, damaged_segment_start=_REWRITE_WHOLE_LOG)
 
     def _rebuild_log(self, log: LogCopy, scan: LogScan) -> LogScan:
         """Rewrite the log from its damaged segment on with entries of the first copy.
 
         Then verify the log and return the new scan.
         """
-        last_sequence, _ = self.database.read_head()
+        database_last_sequence, _ = self.database.read_head()
         sequence_before_first, hash_before_first = self.database.read_head_before_first()
         # Entries that the first copy no longer has are archived, so the log may begin where the copy does.
         damaged_segment_start = (
-            scan.damaged_segment_start if scan.damaged_segment_start > sequence_before_first else 1
+            scan.damaged_segment_start
+            if scan.damaged_segment_start > sequence_before_first
+            else _REWRITE_WHOLE_LOG
         )
         last_intact_sequence = max(scan.damaged_segment_start - 1, sequence_before_first)
-        if scan.sequence > last_sequence or last_intact_sequence > last_sequence:
+        if scan.last_sequence > database_last_sequence or last_intact_sequence > database_last_sequence:
             raise JournalDamaged(
                 "both copies",
-                f"the first ends at entry {last_sequence}, and the second is damaged: {scan.damage}",
+                f"the first ends at entry {database_last_sequence}, and the second is damaged: {scan.damage}",
             )
         log.rename_as_evidence(damaged_segment_start)
         scan_before = log.scan()
@@ -298,7 +307,7 @@ class JournalCopies:
             scan_before = LogScan(sequence_before_first, hash_before_first)
         if (
             scan_before.damage
-            or scan_before.sequence != last_intact_sequence
+            or scan_before.last_sequence != last_intact_sequence
             or scan_before.head_hex != self.database.read_hash(last_intact_sequence)
         ):
             raise JournalDamaged(
@@ -306,7 +315,7 @@ class JournalCopies:
             )
         _append_all(log, self._iter_entries_checking_macs(self.database.iter_entries(last_intact_sequence)))
         scan_after = log.scan()
-        if scan_after.damage or scan_after.sequence != last_sequence:
+        if scan_after.damage or scan_after.last_sequence != database_last_sequence:
             raise JournalDamaged(
                 SECOND_COPY_NAME, f"it cannot be rewritten: {scan_after.damage}; before: {scan.damage}"
             )
@@ -318,15 +327,17 @@ class JournalCopies:
 
         Raises :class:`JournalDamaged` if the copies differ in an entry that both have.
         """
-        last_sequence, head_hex = self.database.read_head()
-        last_common_sequence = min(last_sequence, scan.sequence)
+        database_last_sequence, head_hex = self.database.read_head()
+        last_common_sequence = min(database_last_sequence, scan.last_sequence)
         database_hash = (
             head_hex
-            if last_common_sequence == last_sequence
+            if last_common_sequence == database_last_sequence
             else self.database.read_hash(last_common_sequence)
         )
         log_hash = (
-            scan.head_hex if last_common_sequence == scan.sequence else log.read_hash(last_common_sequence)
+            scan.head_hex
+            if last_common_sequence == scan.last_sequence
+            else log.read_hash(last_common_sequence)
         )
         if database_hash != log_hash:
             raise JournalDamaged(
@@ -334,16 +345,18 @@ class JournalCopies:
                 f"they differ at entry {last_common_sequence}: the first has the hash {database_hash},"
                 f" the second {log_hash}",
             )
-        missing_entry_count = max(last_sequence, scan.sequence) - last_common_sequence
+        missing_entry_count = max(database_last_sequence, scan.last_sequence) - last_common_sequence
         if not missing_entry_count:
             return
-        if last_sequence < scan.sequence:
-            self.database.append_entries(self._iter_entries_checking_macs(log.iter_entries(last_sequence)))
+        if database_last_sequence < scan.last_sequence:
+            self.database.append_entries(
+                self._iter_entries_checking_macs(log.iter_entries(database_last_sequence))
+            )
         else:
             _append_all(
                 log, self._iter_entries_checking_macs(self.database.iter_entries(last_common_sequence))
             )
-        copy_name = FIRST_COPY_NAME if last_sequence < scan.sequence else SECOND_COPY_NAME
+        copy_name = FIRST_COPY_NAME if database_last_sequence < scan.last_sequence else SECOND_COPY_NAME
         kind = MemoryFindingKind.LAST_ENTRY_COPIED if missing_entry_count == 1 else MemoryFindingKind.REPAIRED
         self.findings.append(
             MemoryFinding(
@@ -356,7 +369,7 @@ class JournalCopies:
     def _iter_entries_checking_macs(
         self, authenticated_entries: Iterable[AuthenticatedEntry]
     ) -> Iterable[AuthenticatedEntry]:
-        """Yield the entries in order, so that they can be written to the other copy without a forgery.
+        """Yield the entries in order after checking the MAC of each, so that no forged entry is copied.
 
         Raises :class:`JournalDamaged` at the first entry without this machine's valid MAC.
         """
@@ -364,8 +377,8 @@ class JournalCopies:
             check_mac(authenticated_entry, self._key)
             yield authenticated_entry
 
-    def _read_heads(self) -> dict[Path, JournalHeadReading]:
-        """Return the content of the file of the journal head on each medium, by the medium's folder."""
+    def _read_head_files(self) -> dict[Path, JournalHeadReading]:
+        """Return what each medium's file of the journal head contains, by the medium's folder."""
         location = self._location
         return {
             folder: JournalHeadFile.read(location.storage, folder, self._key)
@@ -380,13 +393,14 @@ class JournalCopies:
         """
         location = self._location
         sequence, head_hex = self.database.read_head()
-        readings = self._read_heads()
+        readings = self._read_head_files()
         heads = [reading.head for reading in readings.values() if reading.head is not None]
         if not heads and (self._journal_exists or sequence):
             raise JournalDamaged(
                 " and ".join(str(folder / JOURNAL_HEAD_FILE_NAME) for folder in location.medium_folders),
                 "every journal head is missing or damaged, so entries may be missing at the end undetected",
             )
+        # In a damaged file, the lost slot may have been the older one: then its bound is one entry too high.
         intact_readings = [reading for reading in readings.values() if reading.is_intact]
         acknowledged_sequence = max(
             reading.last_sequence_lower_bound for reading in intact_readings or readings.values()

@@ -74,7 +74,7 @@ class Journal(JournalView):
         """The error after which the journal refuses to append and to check, or None."""
         self._second_medium_error = pairing.second_medium_error
         """Why the second medium cannot be used, or "" if it is in use."""
-        self._disk_reserve = DiskReserve(location.storage, location.medium_folders, policy.reserve_bytes)
+        self._disk_reserve = DiskReserve(location.storage, location.medium_folders, policy.reserve_size_bytes)
         """The reserve files on the media, deleted when a medium is full."""
         self._full_medium_error = ""
         """Which medium is full and why, or ""."""
@@ -193,7 +193,7 @@ class Journal(JournalView):
                 if pairing.second_medium_error
                 else (opening.state_folder, opening.second_folder)
             )
-            if not DiskReserve(opening.storage, medium_folders, opening.policy.reserve_bytes).release():
+            if not DiskReserve(opening.storage, medium_folders, opening.policy.reserve_size_bytes).release():
                 raise
             return cls._open_once(opening, pairing)
 
@@ -204,7 +204,7 @@ class Journal(JournalView):
             opening.storage,
             opening.state_folder,
             opening.second_folder,
-            opening.policy.segment_bytes,
+            opening.policy.segment_size_bytes,
             bool(pairing.second_medium_error),
         )
         locks: list[FolderLock] = []

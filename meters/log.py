@@ -68,7 +68,7 @@ class AuthenticatedEntry:
 class LogScan:
     """The result of scanning the journal's log: how far it is intact, and what is wrong after that."""
 
-    sequence: int
+    last_sequence: int
     """The number of the last intact entry."""
     head_hex: str
     """The hash of the last intact entry."""
@@ -84,7 +84,7 @@ class _LogSegment:
 
     first_sequence: int
     """The number of the segment's first entry."""
-    sequence: int
+    last_sequence: int
     """The number of the segment's last entry."""
     head_hex: str
     """The hash of the segment's last entry."""
@@ -104,17 +104,17 @@ class LogCopy:
     """
 
     def __init__(
-        self, storage: Storage, folder: Path, *, segment_bytes: int = LOG_SEGMENT_SIZE_BYTES
+        self, storage: Storage, folder: Path, *, segment_size_bytes: int = LOG_SEGMENT_SIZE_BYTES
     ) -> None:
         self._storage = storage
         self._folder = folder
-        self._segment_bytes = segment_bytes
+        self._segment_size_bytes = segment_size_bytes
         """The size of a new segment file."""
         self._file: StorageFile | None = None
         """The segment file that takes the next record, or None."""
         self._first_sequence = 0
         """The number of the first entry of the segment that takes the next record."""
-        self._open_segment_bytes = 0
+        self._open_segment_size_bytes = 0
         """The size in bytes of the segment file that takes the next record."""
         self._write_offset = 0
         """The offset in that file at which the next record is written."""
@@ -122,7 +122,7 @@ class LogCopy:
         """The offset of the last record in that file."""
         self._digest = hashlib.sha256()
         """The SHA-256 of that file's bytes so far."""
-        self._sequence = 0
+        self._last_sequence = 0
         """The number of the last entry in the log."""
         self._head_hex = GENESIS_HASH
         """The hash of the last entry in the log."""
@@ -165,7 +165,7 @@ class LogCopy:
             )
         except JournalDamaged as error:
             return LogScan(0, GENESIS_HASH, str(error), first_sequences[0])
-        self.head_before_first = self._sequence, self._head_hex = sequence, head_hex
+        self.head_before_first = self._last_sequence, self._head_hex = sequence, head_hex
         for first_sequence in first_sequences:
             try:
                 if segment is not None and not segment.is_closed:
@@ -176,8 +176,8 @@ class LogCopy:
                 segment = self._scan_segment(first_sequence, sequence, head_hex)
             except JournalDamaged as error:
                 return LogScan(sequence, head_hex, str(error), min(first_sequence, sequence + 1))
-            sequence, head_hex = segment.sequence, segment.head_hex
-        self._sequence, self._head_hex = sequence, head_hex
+            sequence, head_hex = segment.last_sequence, segment.head_hex
+        self._last_sequence, self._head_hex = sequence, head_hex
         if segment is not None and not segment.is_closed:
             self._reopen_segment(segment)
         return LogScan(sequence, head_hex)
@@ -282,7 +282,7 @@ class LogCopy:
         record = length + _CRC_STRUCT.pack(zlib.crc32(payload, zlib.crc32(length))) + payload
         if (
             self._file is None
-            or self._write_offset + len(record) + _SEGMENT_TRAILER_SIZE_BYTES > self._open_segment_bytes
+            or self._write_offset + len(record) + _SEGMENT_TRAILER_SIZE_BYTES > self._open_segment_size_bytes
         ):
             self._start_segment(len(record))
         if self._file is None:
@@ -291,7 +291,7 @@ class LogCopy:
         self._last_record_offset = self._write_offset
         self._write_offset += len(record)
         self._digest.update(record)
-        self._sequence, self._head_hex = (
+        self._last_sequence, self._head_hex = (
             authenticated_entry.entry.sequence,
             authenticated_entry.entry.hash_hex,
         )
@@ -301,14 +301,14 @@ class LogCopy:
         if self._file is not None:
             self._file.sync()
 
-    def _start_segment(self, record_bytes: int) -> None:
+    def _start_segment(self, record_size_bytes: int) -> None:
         """Close the segment that is written, if there is one, and create the next one.
 
-        It has room for at least a record of ``record_bytes``.
+        It has room for at least a record of ``record_size_bytes`` bytes.
         """
         if self._file is not None:
             trailer = _TRAILER_STRUCT.pack(
-                _CLOSED_SEGMENT_MARK, self._sequence, bytes.fromhex(self._head_hex)
+                _CLOSED_SEGMENT_MARK, self._last_sequence, bytes.fromhex(self._head_hex)
             )
             self._digest.update(trailer)
             # Set the size first: a trailer is only recognised at the end of its file.
@@ -318,18 +318,18 @@ class LogCopy:
             self._file.sync()
             self._file.close()
             self._file = None
-        self._first_sequence = self._sequence + 1
+        self._first_sequence = self._last_sequence + 1
         header = _HEADER_STRUCT.pack(LOG_MAGIC, self._first_sequence, bytes.fromhex(self._head_hex))
         header += _CRC_STRUCT.pack(zlib.crc32(header))
-        self._open_segment_bytes = max(
-            self._segment_bytes, len(header) + record_bytes + _SEGMENT_TRAILER_SIZE_BYTES
+        self._open_segment_size_bytes = max(
+            self._segment_size_bytes, len(header) + record_size_bytes + _SEGMENT_TRAILER_SIZE_BYTES
         )
         # Create it under another name and rename it: a power loss never leaves an incomplete segment.
         path = self._build_segment_path(self._first_sequence)
         new_path = path.with_name(path.name + ".new")
         self._file = self._storage.open_file(new_path, write=True)
         self._file.truncate(0)
-        self._file.write_at(0, header + bytes(self._open_segment_bytes - len(header)))
+        self._file.write_at(0, header + bytes(self._open_segment_size_bytes - len(header)))
         self._file.sync()
         self._storage.rename(new_path, path)
         self._storage.sync_folder(self._folder)
@@ -342,7 +342,7 @@ class LogCopy:
         self._last_record_offset = segment.last_record_offset
         self._write_offset = segment.end_offset
         self._file = self._storage.open_file(self._build_segment_path(segment.first_sequence), write=True)
-        self._open_segment_bytes = self._file.size()
+        self._open_segment_size_bytes = self._file.size()
         self._digest = hashlib.sha256(self._file.read_at(0, self._write_offset))
 
     def rename_as_evidence(self, sequence: int) -> None:
@@ -397,7 +397,7 @@ class LogCopy:
         """
         if self.list_segment_starts():
             raise JournalDamaged(str(self._folder), "a log that has entries cannot be started again")
-        self.head_before_first = self._sequence, self._head_hex = sequence, head_hex
+        self.head_before_first = self._last_sequence, self._head_hex = sequence, head_hex
 
     def remove_oldest_segment_through(self, sequence: int) -> None:
         """Remove the log's oldest segment if all its entries are archived.
@@ -435,7 +435,7 @@ class LogCopy:
                 found_hex = hashlib.sha256(
                     unpack_entry(record[_RECORD_STRUCT.size + MAC_SIZE_BYTES :])
                 ).hexdigest()
-        if (self._sequence, found_hex) != (sequence, head_hex):
+        if (self._last_sequence, found_hex) != (sequence, head_hex):
             location = f"{self._build_segment_path(self._first_sequence)} entry {sequence}"
             raise JournalDamaged(location, "the last record is not what was written")
 

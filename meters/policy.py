@@ -18,13 +18,13 @@ class JournalPolicy:
 
     entries_per_checkpoint: int = 1000
     """The number of entries from one signed checkpoint to the next."""
-    segment_bytes: int = LOG_SEGMENT_SIZE_BYTES
+    segment_size_bytes: int = LOG_SEGMENT_SIZE_BYTES
     """Size of a log segment file, in bytes."""
     entries_archived_together_min: int = 20_000
     """The smallest number of old entries that are archived together."""
     newest_entries_not_archived: int = 20_000
     """The number of newest entries that are not archived."""
-    reserve_bytes: int = 0
+    reserve_size_bytes: int = 0
     """The space reserved on each medium, in bytes (:mod:`meters.disk_reserve`)."""
     increment_max_cents: Mapping[str, int] = field(default_factory=dict)
     """The most that one transaction may move into or out of an account, by account name (A-26).

@@ -11,7 +11,7 @@ from meters.ledger import Ledger
 from meters.table import EVENT_METERS, METER_BY_NAME, METERS, MeterUnit, find_flow_meters
 from meters.transaction import PeriodMark
 
-#: The number of digits of a meter, unless the profile sets a different one (D-05).
+#: The number of digits that a meter displays (D-05).
 METER_DIGIT_COUNT: Final = 10
 
 
@@ -50,7 +50,7 @@ class MeterReading:
     cells: tuple[MeterCell, ...]
     """The meter cells; every meter is a sum over some of them."""
     values_at_marks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """For each mark (an event such as a power-up), the values of the occurrence meters at its last occurrence.
+    """For each mark (an event such as a power-up), the values of the occurrence meters when it last occurred.
 
     The keys are the mark and the meter name.
     """
@@ -68,7 +68,7 @@ class MeterReading:
                 values[f"{name}.since_{mark}"] = values[name] - values_then.get(name, 0)
         return values
 
-    def value(self, name: str) -> int:
+    def get_value(self, name: str) -> int:
         """Return the value of the meter ``name``; raise :class:`UnknownMeter`."""
         values = self.values
         if name not in values:
@@ -118,7 +118,7 @@ def _list_meter_changes(cell: MeterCell) -> list[tuple[str, int]]:
 def compute_displayed_value(value: int, digit_count: int = METER_DIGIT_COUNT) -> int:
     """Return what a meter of ``digit_count`` digits displays for ``value``: it rolls over at its capacity (D-05, D-07).
 
-    A negative level (coins paid from a hopper whose filling was not recorded) is displayed with its sign. Only
+    A negative value (coins paid from a hopper whose filling was not recorded) is displayed with its sign. Only
     the display rolls over; the ledger's integers have no capacity.
     """
     capacity = int(10**digit_count)

@@ -49,24 +49,26 @@ class AnalysisDepth(StrEnum):
 class WinDistribution:
     """The probability distribution of the win of one game, in credits.
 
-    ``counts`` may leave out a tail: wins that are larger than the listed ones, or that occur only after more than
-    a stated number of features.
+    ``case_count_by_win`` may leave out a tail: wins that are larger than the listed ones, or that occur only after more
+    than a stated number of features.
     """
 
-    total: int
+    case_count: int
     """The number of equally likely cases."""
-    counts: Mapping[int, int]
+    case_count_by_win: Mapping[int, int]
     """The number of cases that win each number of credits."""
     unlisted_probability: Fraction = Fraction(0)
-    """The probability of the cases that are left out of ``counts``; zero if none is."""
+    """The probability of the cases that are left out of ``case_count_by_win``; zero if none is."""
 
     def __post_init__(self) -> None:
-        if Fraction(sum(self.counts.values()), self.total) + self.unlisted_probability != 1:
+        if Fraction(sum(self.case_count_by_win.values()), self.case_count) + self.unlisted_probability != 1:
             raise ValueError("the cases of a distribution and its tail must add to one")
 
     def compute_moment(self, power: int) -> Fraction:
         """Return E[win^power] of one game over the listed cases, excluding the tail."""
-        return Fraction(sum(count * win**power for win, count in self.counts.items()), self.total)
+        return Fraction(
+            sum(count * win**power for win, count in self.case_count_by_win.items()), self.case_count
+        )
 
     def compute_variance(self) -> Fraction:
         """Return the variance of the win over the listed cases, in squared credits, excluding the tail."""
@@ -75,27 +77,28 @@ class WinDistribution:
     def cap_wins(self, win_max_credits: int) -> "WinDistribution":
         """Return the distribution with each win limited to ``win_max_credits``, at which a tail is counted too."""
         # all counts are multiplied by ``unit``, so that the tail is a whole number of cases
-        tail_cases = self.unlisted_probability * self.total
+        tail_cases = self.unlisted_probability * self.case_count
         unit = tail_cases.denominator
         counts: dict[int, int] = {win_max_credits: tail_cases.numerator} if tail_cases else {}
-        for win, count in self.counts.items():
+        for win, count in self.case_count_by_win.items():
             counts[min(win, win_max_credits)] = counts.get(min(win, win_max_credits), 0) + count * unit
-        return WinDistribution(self.total * unit, counts)
+        return WinDistribution(self.case_count * unit, counts)
 
     def compute_chance_of_at_least(self, win: int) -> Fraction:
         """Return the probability of winning at least ``win`` credits; the tail is included."""
         return (
-            Fraction(sum(n for w, n in self.counts.items() if w >= win), self.total)
+            Fraction(sum(n for w, n in self.case_count_by_win.items() if w >= win), self.case_count)
             + self.unlisted_probability
         )
 
     def find_highest_win_reached_on_average(self, reached_count_min: int, game_count: int) -> int:
         """Return the largest win that on average ``reached_count_min`` of ``game_count`` games reach; 0 if none."""
         missing_cases = (
-            Fraction(reached_count_min, game_count) * self.total - self.unlisted_probability * self.total
+            Fraction(reached_count_min, game_count) * self.case_count
+            - self.unlisted_probability * self.case_count
         )
-        for win in sorted(self.counts, reverse=True):
-            missing_cases -= self.counts[win]
+        for win in sorted(self.case_count_by_win, reverse=True):
+            missing_cases -= self.case_count_by_win[win]
             if missing_cases <= 0:
                 return max(win, 0)
         return 0
@@ -115,8 +118,11 @@ class PrizeFigures:
     """The mean number of times that one game wins the prize."""
     rtp: Fraction
     """The part of the bet's return that this prize contributes, per credit wagered."""
-    winning_case_count: int | None = None
-    """The number of cases of the game's cycle that win the prize, or None if it cannot be stated."""
+    win_count: int | None = None
+    """How often the prize is won in all cases of the game's cycle together, or None if it cannot be stated.
+
+    A window of reels counts once for each way and line that wins the prize.
+    """
 
     def compute_mean_credits(self, cost_credits: int) -> Fraction | None:
         """Return the average payment when the prize is won, all multipliers included, or None if it is never won.
@@ -312,7 +318,10 @@ class BetAnalysis:
         At a table, the win includes the stake, so a hit is a win above the stake unless ``hit_min_credits``
         sets another limit.
         """
-        highest_win, smallest_hit = max(distribution.counts), hit_min_credits or self.cost_credits + 1
+        highest_win, smallest_hit = (
+            max(distribution.case_count_by_win),
+            hit_min_credits or self.cost_credits + 1,
+        )
         return replace(
             self,
             variance=distribution.compute_variance(),

@@ -726,7 +726,7 @@ def analyse_cases(
                 credits=credits_,
                 rate=Fraction(weight, total_weight),
                 rtp=Fraction(weight * credits_, total_weight * cost_credits),
-                winning_case_count=None if (prize_name, spot, credits_) in shared_prizes else weight // unit,
+                win_count=None if (prize_name, spot, credits_) in shared_prizes else weight // unit,
             )
             for (prize_name, spot, credits_), weight in weight_by_prize.items()
         ),

@@ -1,4 +1,4 @@
-"""Lookup of game definitions: an id names a library file, and a path names an operator's own file.
+"""Lookup of definition files (games, jurisdiction profiles): an id is of a library file, a path of an operator's own.
 
 The two cannot be confused. An id has no separator and no ``.toml``, and is looked up only in the library: a
 file in the working directory can never replace what was certified. A path ends in ``.toml`` and has a
@@ -28,7 +28,7 @@ _DEFINITION_SUFFIX: Final = ".toml"
 DEFINITION_BYTES_MAX: Final = 4 << 20
 #: Maximum nesting depth of tables and lists in a TOML file.
 NESTING_DEPTH_MAX: Final = 20
-#: TOML guarantees integers from minus this number up to one less than it.
+#: TOML integers are from minus this number to this number minus 1 (64 bits).
 _INTEGER_LIMIT: Final = 1 << 63
 
 
@@ -63,7 +63,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     try:
         # The parser's time grows with the square of the number of parts of a key.
         if _LONG_DOTTED_KEY_PATTERN.search(text):
-            raise RecursionError
+            raise RecursionError  # handled below like that of a parser that meets too deep nesting
         data = tomllib.loads(text)
         reason = _find_size_error(data)
     except tomllib.TOMLDecodeError:
@@ -152,9 +152,9 @@ def _is_file(path_text: str) -> bool:
 
 
 def locate_definition(id_or_path: str | Path, library_folder: Path) -> Path:
-    """Return the path of the file that an id of ``library_folder`` or a path names, with links resolved.
+    """Return the path, with links resolved, for an id (a file of ``library_folder``, which must exist) or a path.
 
-    The file of a path need not exist. Raises :class:`DefinitionError` for a name that is neither.
+    The file of a path need not exist. Raises :class:`DefinitionError` if ``id_or_path`` is neither.
     """
     if is_path(id_or_path):
         path = Path(id_or_path)
@@ -178,7 +178,7 @@ def locate_definition(id_or_path: str | Path, library_folder: Path) -> Path:
             written_name, "", f"the name of a definition file must end in {_DEFINITION_SUFFIX}"
         )
     if not written_name:
-        raise DefinitionError("''", "", "the name of a game is empty")
+        raise DefinitionError("''", "", "the name is empty")
     known_names = sorted(path.stem for path in library_folder.rglob(f"*{_DEFINITION_SUFFIX}"))
     raise UnknownNameError(
         written_name, "", f"not in the library; {format_known_names(written_name, known_names)}"

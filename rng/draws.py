@@ -43,8 +43,8 @@ class WordDraws:
         """The function that returns, for a bound, the bytes per word and the number of words for each outcome."""
         self._recorded_draws: list[tuple[int, int, str]] = []
         """The draws so far as (bound, value, purpose)."""
-        #: The number of words rejected because they belong to no outcome.
         self.rejected_word_count = 0
+        """The number of words rejected because they belong to no outcome."""
 
     @property
     def draws(self) -> tuple[Draw, ...]:

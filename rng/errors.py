@@ -37,7 +37,7 @@ class HealthTestFailed(EntropyFailed):
 
 
 class SeedRepeated(EntropyFailed):
-    """Raised if an entropy source returned the same seed material as once before.
+    """Raised if an entropy source returned the same seed material as it has returned before.
 
     The source is stuck, or the machine was reset to a snapshot.
     """
@@ -52,13 +52,13 @@ class RejectionLimit(RngError):
 
 
 class OutOfService(RngError):
-    """Raised if the random number service has failed permanently; authorised staff must have it started anew."""
+    """Raised if the random number service has failed; it stays out of service until authorised staff restart it."""
 
 
 class CarryOverDamaged(RngError):
-    """Raised if the generator's stored data from the last power cycle is damaged.
+    """Raised if the generator's carry-over, its stored data from the last power cycle, is damaged.
 
-    It consists of reserved output and the fingerprints of past seeds.
+    The data are reserved output and the fingerprints of past seeds.
     """
 
 

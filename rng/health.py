@@ -77,8 +77,8 @@ class HealthTests:
         """The first sample of the current window, or -1 before the first window."""
         self._apt_match_count = 0
         """How often the first sample of the current window has occurred in the window."""
-        #: Samples tested since the start.
         self.sample_count = 0
+        """Samples tested since the start."""
 
     def feed(self, samples: bytes) -> None:
         """Test the next samples of the source, in order.

@@ -83,8 +83,8 @@ class SeedGatherer:
             raise EntropyFailed(f"two sources of entropy share a name: {', '.join(names)}")
         self._sources = tuple(sources)
         self._tests = tuple(HealthTests(s.name, s.entropy_bits, HEALTH_TEST_ALPHA_EXPONENT) for s in sources)
-        #: Fingerprints of the latest seeds, oldest first.
         self.fingerprints: list[bytes] = list(known_fingerprints)[-STORED_SEED_FINGERPRINTS_MAX:]
+        """Fingerprints of the latest seeds, oldest first."""
         self.run_start_up_test()
 
     @property

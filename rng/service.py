@@ -58,8 +58,8 @@ class DrawStep(WordDraws):
         """Bytes from the generator that this step has fetched."""
         self._used_byte_count = 0
         """The number of bytes of the buffer that this step has used."""
-        #: The requests that this step has made to the generator.
         self.request_count = 0
+        """The requests that this step has made to the generator."""
 
     def __enter__(self) -> Self:
         if self._has_ended:

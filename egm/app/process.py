@@ -267,7 +267,7 @@ class MachineProcess:
             policy=JournalPolicy(
                 entries_per_checkpoint=journal_rules.checkpoint_interval_entries,
                 increment_max_cents=journal_rules.transaction_max_cents_by_account,
-                reserve_bytes=self._cabinet_file.memory.reserve_mib << 20,
+                reserve_size_bytes=self._cabinet_file.memory.reserve_mib << 20,
             ),
             allow_missing_second=self._allows_single_medium,
             storage=self._storage,

@@ -63,7 +63,7 @@ from rng.self_test import run_self_test
 #: The game of test machines that name no other.
 DEFAULT_GAME_ID = "maple-classic"
 #: Small log segments: tests create thousands of machines, and each preallocates a segment on both media.
-_POLICY: Final = JournalPolicy(segment_bytes=1 << 18)
+_POLICY: Final = JournalPolicy(segment_size_bytes=1 << 18)
 #: The device kind of each device that a test may give a machine.
 _DEVICE_KIND_BY_NAME: Final = {"printer": "ticket_printer", "hopper": "hopper"}
 #: One person per role, by staff number, without PINs, for tests that need no sign-in.

@@ -9,7 +9,7 @@ from typing import ClassVar, Final, Generic, Self, TypeVar
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import read_shoe
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import STANDARD_DECK_SIZES
+from paytables.cards.card import SHOE_SIZES
 from paytables.contract import DefinitionRemark, DrawSource, RoundEvents, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import GameFamily
@@ -249,6 +249,4 @@ def build_bank_family(
         check_bets(game_rules, file)
         return game_rules
 
-    return GameFamily(
-        model, build, help_figures=help_figures | STANDARD_DECK_SIZES, counted_cases=counted_cases
-    )
+    return GameFamily(model, build, help_figures=help_figures | SHOE_SIZES, counted_cases=counted_cases)

@@ -24,7 +24,7 @@ from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe
 from paytables.bank.row_chances import compute_equal_row_probabilities
 from paytables.bank.rules import FRESH_SHOE_DEALS, BankRules, HandDescriptions, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import STANDARD_DECK_SIZES, Card, Shoe, format_card, get_rank, is_red
+from paytables.cards.card import SHOE_SIZES, Card, Shoe, format_card, get_rank, is_red
 from paytables.contract import Bet, Cue, DrawSource, Outcome, RoundEvents, Settlement, Spot, Wager
 from paytables.definition import PositiveInt, StrictTable, Text
 from paytables.errors import DefinitionError
@@ -511,5 +511,5 @@ def _build_rules(definition: TrenteDefinition, file: str) -> TrenteRules:
 
 #: The game family. Help texts may state 31, the points of the refait, although no definition contains this number.
 FAMILY = GameFamily(
-    TrenteDefinition, _build_rules, help_figures=STANDARD_DECK_SIZES | {31}, counted_cases=FRESH_SHOE_DEALS
+    TrenteDefinition, _build_rules, help_figures=SHOE_SIZES | {31}, counted_cases=FRESH_SHOE_DEALS
 )

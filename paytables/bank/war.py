@@ -24,7 +24,7 @@ from paytables.bank.rules import (
     check_bets,
 )
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import STANDARD_DECK_SIZES, Card, format_card, get_rank
+from paytables.cards.card import SHOE_SIZES, Card, format_card, get_rank
 from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, RoundEvents, Settlement, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import GameFamily
@@ -285,6 +285,4 @@ def _build_rules(definition: WarDefinition, file: str) -> WarRules:
     return rules
 
 
-FAMILY = GameFamily(
-    WarDefinition, _build_rules, help_figures=STANDARD_DECK_SIZES, counted_cases=FRESH_SHOE_DEALS
-)
+FAMILY = GameFamily(WarDefinition, _build_rules, help_figures=SHOE_SIZES, counted_cases=FRESH_SHOE_DEALS)

@@ -2,7 +2,7 @@
 
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.rules import BlackjackRules
-from paytables.cards import STANDARD_DECK_SIZES
+from paytables.cards import SHOE_SIZES
 from paytables.game import GameFamily
 
 
@@ -16,6 +16,6 @@ def _build_rules(definition: BlackjackDefinition, file: str) -> BlackjackRules:
 FAMILY = GameFamily(
     BlackjackDefinition,
     _build_rules,
-    help_figures=STANDARD_DECK_SIZES,
+    help_figures=SHOE_SIZES,
     counted_cases="over the orders of the cards of a fresh shoe; figures marked as sampled are simulated",
 )

@@ -96,7 +96,7 @@ class AnalysedHouseRules:
     """The odds of a suited 6, 7 and 8, which win at once; None: an ordinary 21."""
 
     def can_double(self, values: Sequence[int], *, split: bool) -> bool:
-        """Return whether a two-card blackjack hand of these values may be doubled; ``split``: after a split."""
+        """Return whether a two-card blackjack hand of these values may be doubled, after a split if ``split``."""
         if len(values) != 2 or (split and not self.double_after_split):
             return False
         best_total, soft = compute_best_total(values)

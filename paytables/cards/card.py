@@ -32,7 +32,7 @@ _CARD_NAMES: Final = (*(rank + suit for rank in RANK_LETTERS for suit in SUIT_LE
 #: The card of each name.
 _CARD_BY_NAME: Final = {name: card for card, name in enumerate(_CARD_NAMES)}
 #: The numbers of cards in one to eight decks, which help texts may mention although no definition contains them.
-STANDARD_DECK_SIZES: Final = frozenset(range(52, 8 * 52 + 1, 52))
+SHOE_SIZES: Final = frozenset(range(52, 8 * 52 + 1, 52))
 
 
 def get_rank(card: Card) -> int:
@@ -51,12 +51,12 @@ def is_red(card: Card) -> bool:
 
 
 def format_card(card: Card) -> str:
-    """Return the card's two letters: ``As``, ``Td``, ``Jk`` for the joker."""
+    """Return the card's name, two characters: ``As``, ``2c``, ``Jk`` for the joker."""
     return _CARD_NAMES[card]
 
 
 def parse_card(card_name: str) -> Card:
-    """Return the card with these two letters; :func:`format_card` is the inverse. Raises :class:`ValueError`."""
+    """Return the card of this name; :func:`format_card` is the inverse. Raises :class:`ValueError` if there is none."""
     card = _CARD_BY_NAME.get(card_name)
     if card is None:
         raise ValueError(
@@ -71,14 +71,14 @@ def parse_cards(card_names: str) -> tuple[Card, ...]:
 
 
 def build_deck(*, joker: bool = False, excluded_ranks: Iterable[int] = ()) -> tuple[Card, ...]:
-    """Return the cards of one deck in order, without those of ``excluded_ranks``."""
+    """Return the cards of one deck in order, with a joker if ``joker``, without those of ``excluded_ranks``."""
     excluded = set(excluded_ranks)
     return tuple(c for c in range(52) if get_rank(c) not in excluded) + ((JOKER,) if joker else ())
 
 
 @lru_cache
 def _count_deck(joker: bool, excluded: frozenset[int]) -> tuple[int, ...]:  # noqa: FBT001 (part of the cache key)
-    """Return the number of each card in one deck, leaving out the ranks ``excluded``."""
+    """Return the number of each card in one deck, with a joker if ``joker``, without the ranks ``excluded``."""
     cards = set(build_deck(joker=joker, excluded_ranks=excluded))
     return tuple(int(card in cards) for card in range(JOKER + 1))
 
@@ -92,7 +92,7 @@ class Shoe:
 
     @classmethod
     def from_decks(cls, decks: int = 1, *, joker: bool = False, excluded_ranks: Iterable[int] = ()) -> "Shoe":
-        """Return a full shoe of ``decks`` decks, without the cards of ``excluded_ranks``."""
+        """Return a full shoe of ``decks`` decks, each with a joker if ``joker``, without ``excluded_ranks``."""
         return cls([decks * count for count in _count_deck(joker, frozenset(excluded_ranks))])
 
     @property

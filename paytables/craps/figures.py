@@ -327,7 +327,9 @@ def analyse_wager(
         options=wager.options,
         rtp=mean / cost,
         prizes=tuple(_iter_prizes(distribution_by_bet, cost)),
-        max_win_credits=sum(max(distribution.counts) for distribution in distribution_by_bet.values()),
+        max_win_credits=sum(
+            max(distribution.case_count_by_win) for distribution in distribution_by_bet.values()
+        ),
     )
     start_state = table_state.with_bets(new_bets, table_state.switched_bets)
     if len(chain.find_reachable_states(start_state)) > CHAIN_STATES_MAX:
@@ -368,9 +370,9 @@ def _compute_sum_variance(
 def _iter_prizes(distribution_by_bet: Mapping[Bet, WinDistribution], cost: int) -> Iterable[PrizeFigures]:
     """Yield the results of each craps bet that return credits, as prizes; ``cost`` is the wager's cost in credits."""
     for bet, distribution in distribution_by_bet.items():
-        for returned_credits, count in distribution.counts.items():
+        for returned_credits, count in distribution.case_count_by_win.items():
             if returned_credits:
-                rate = Fraction(count, distribution.total)
+                rate = Fraction(count, distribution.case_count)
                 name = "push" if returned_credits == bet.credits else "won"
                 yield PrizeFigures(
                     name=name,

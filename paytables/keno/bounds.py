@@ -210,16 +210,16 @@ def _compute_joint_way_result(
     )
     wins_and_case_counts = [
         (scaled_sum % unit, scaled_sum // unit, case_count)
-        for scaled_sum, case_count in distribution.counts.items()
+        for scaled_sum, case_count in distribution.case_count_by_win.items()
     ]
     return JointWayResult(
         mean_product=Fraction(
             sum(win_a * win_b * case_count for win_a, win_b, case_count in wins_and_case_counts),
-            distribution.total,
+            distribution.case_count,
         ),
         both_win_chance=Fraction(
             sum(case_count for win_a, win_b, case_count in wins_and_case_counts if win_a and win_b),
-            distribution.total,
+            distribution.case_count,
         ),
     )
 

@@ -80,7 +80,7 @@ def analyse_ticket(
             total_distribution = None
             notes = (f"the distribution over {ticket.draw_count} draws is left out: {error}",)
     loss_chance = 1 - distribution.compute_chance_of_at_least(1)
-    highest_win = max(distribution.counts)
+    highest_win = max(distribution.case_count_by_win)
     return BetAnalysis(
         bet=bet_name,
         cost_credits=ticket.cost_credits,
@@ -204,7 +204,7 @@ def _list_prizes(
                 name=format_prize_name(spot_count, catch_count),
                 stage_or_spot=format_count(spot_count, "spot"),
                 credits=pay * stake_credits,
-                winning_case_count=count_cases_of_catch(definition, spot_count, catch_count, 0, 0),
+                win_count=count_cases_of_catch(definition, spot_count, catch_count, 0, 0),
                 rate=Fraction(sum(case_counts), case_total),
                 rtp=mean_pay / bonuses_in_force.cost_per_staked_credit,
             )
@@ -240,10 +240,13 @@ def _analyse_most_limited_ticket(
         way_limit_credits = Fraction(limit_credits * bonuses_in_force.cost_per_staked_credit, cost_credits)
         mean = (
             sum(
-                (min(Fraction(win), way_limit_credits) * n for win, n in distribution.counts.items()),
+                (
+                    min(Fraction(win), way_limit_credits) * n
+                    for win, n in distribution.case_count_by_win.items()
+                ),
                 Fraction(0),
             )
-            / distribution.total
+            / distribution.case_count
         )
         return mean / bonuses_in_force.cost_per_staked_credit
 

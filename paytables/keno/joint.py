@@ -36,9 +36,9 @@ JOINT_STATES_MAX = 100_000
 
 @dataclass(frozen=True, slots=True)
 class WinCounts:
-    """A Keno win distribution: how many of ``total`` equally likely cases win each amount and levels."""
+    """A Keno win distribution: how many of ``case_count`` equally likely cases win each amount and levels."""
 
-    total: int
+    case_count: int
     """The number of equally likely cases."""
     case_count_by_win: Mapping[CreditsAndLevels, int]
     """The number of equally likely cases by what they win: the credits and the progressive levels."""

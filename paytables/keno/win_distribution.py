@@ -153,7 +153,7 @@ def add_independent_wins(a: WinCounts, b: WinCounts) -> WinCounts:
         for (credits_b, levels_b), count_b in b.case_count_by_win.items():
             win = (credits_a + credits_b, levels_a | levels_b)
             case_count_by_win[win] = case_count_by_win.get(win, 0) + count_a * count_b
-    return WinCounts(a.total * b.total, case_count_by_win)
+    return WinCounts(a.case_count * b.case_count, case_count_by_win)
 
 
 def compute_factor_weights(bonuses_in_force: BonusesInForce) -> dict[int, int]:
@@ -177,7 +177,7 @@ def apply_multipliers(distribution: WinCounts, bonuses_in_force: BonusesInForce)
         for factor, weight in weights.items():
             win = (credits_ * factor, levels)
             case_count_by_win[win] = case_count_by_win.get(win, 0) + count * weight
-    return WinCounts(distribution.total * sum(weights.values()), case_count_by_win)
+    return WinCounts(distribution.case_count * sum(weights.values()), case_count_by_win)
 
 
 def limit_wins(distribution: WinCounts, limit_credits: int) -> WinCounts:
@@ -186,7 +186,7 @@ def limit_wins(distribution: WinCounts, limit_credits: int) -> WinCounts:
     for (credits_, levels), count in distribution.case_count_by_win.items():
         win = (min(credits_, limit_credits), levels)
         case_count_by_win[win] = case_count_by_win.get(win, 0) + count
-    return WinCounts(distribution.total, case_count_by_win)
+    return WinCounts(distribution.case_count, case_count_by_win)
 
 
 def build_credits_distribution(distribution: WinCounts) -> WinDistribution:
@@ -195,9 +195,9 @@ def build_credits_distribution(distribution: WinCounts) -> WinDistribution:
     for (credits_, _), count in distribution.case_count_by_win.items():
         if count:
             counts[credits_] = counts.get(credits_, 0) + count
-    common_divisor = gcd(distribution.total, *counts.values())
+    common_divisor = gcd(distribution.case_count, *counts.values())
     return WinDistribution(
-        distribution.total // common_divisor,
+        distribution.case_count // common_divisor,
         {credits_: n // common_divisor for credits_, n in sorted(counts.items())},
     )
 
@@ -207,7 +207,7 @@ def compute_level_rates(distribution: WinCounts, level_count: int) -> list[Fract
     return [
         Fraction(
             sum(n for (_, won_levels), n in distribution.case_count_by_win.items() if won_levels >> i & 1),
-            distribution.total,
+            distribution.case_count,
         )
         for i in range(level_count)
     ]
@@ -218,7 +218,9 @@ def compute_several_draws_distribution(distribution: WinDistribution, draw_count
 
     Raises :class:`AnalysisError` if it is too large.
     """
-    draw = WinCounts(distribution.total, {(credits_, 0): n for credits_, n in distribution.counts.items()})
+    draw = WinCounts(
+        distribution.case_count, {(credits_, 0): n for credits_, n in distribution.case_count_by_win.items()}
+    )
     return build_credits_distribution(_convolve_all([draw] * draw_count))
 
 

@@ -194,7 +194,7 @@ class PickBonus(_EnumerableBonusStage):
         ]
 
     def compute_mean_awards(self) -> MeanByAwardKindAndName:
-        """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
+        """Return the mean number of times that one run gives each level and prize in kind, by (kind, name)."""
         item_rates = zip(self.items, self._mean_openings, strict=True)
         return sum_award_means((award, rate) for item, rate in item_rates for award in item.awards)
 
@@ -257,7 +257,7 @@ class WheelBonus(_EnumerableBonusStage):
         ]
 
     def compute_mean_awards(self) -> MeanByAwardKindAndName:
-        """Return how often one spin gives each progressive level and merchandise prize on average, by (kind, name)."""
+        """Return the mean number of times that one spin gives each level and prize in kind, by (kind, name)."""
         return sum_award_means(
             (award, Fraction(1, len(self.segments))) for item in self.segments for award in item.awards
         )
@@ -430,7 +430,7 @@ class HoldBonus(_EnumerableBonusStage):
         ]
 
     def compute_mean_awards(self) -> MeanByAwardKindAndName:
-        """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
+        """Return the mean number of times that one run gives each level and prize in kind, by (kind, name)."""
         return sum_award_means(
             (award, rate) for item, rate in self._compute_item_rates() for award in item.awards
         )

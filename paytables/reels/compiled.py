@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from paytables.errors import AnalysisError
 from paytables.reels.automaton import evaluate_window
 from paytables.reels.build import ModeStages
-from paytables.reels.moments import list_award_components
+from paytables.reels.moments import list_award_component_indexes
 from paytables.reels.run import select_given_awards
 from paytables.reels.spin import ReelSpinStage
 from paytables.reels.stage import ReelSet
@@ -149,8 +149,11 @@ def _walk_first_two_reels(reels: ReelSet, awards_by_node: Any) -> dict[str, Any]
     start_of_pair, first_award_component, nodes, factors = [0], [], [], []
     won_credits, won_awards = [], []
     live_components: list[int] = []
-    award_components = list_award_components(reels)
-    component_order = [*sorted(set(range(len(reels.start_nodes))) - set(award_components)), *award_components]
+    award_component_indexes = list_award_component_indexes(reels)
+    component_order = [
+        *sorted(set(range(len(reels.start_nodes))) - set(award_component_indexes)),
+        *award_component_indexes,
+    ]
     for first_letters in reels.letters[0]:
         for second_letters in second_letters_by_column:
             pair_credits = 0
@@ -163,7 +166,7 @@ def _walk_first_two_reels(reels: ReelSet, awards_by_node: Any) -> dict[str, Any]
                         step_index = graph.letter_offsets[node] + letter
                         node, weight = graph.next_nodes[step_index], weight * graph.step_factors[step_index]
                 if graph.letter_offsets[node] >= 0:
-                    first_award_component[-1] += component not in award_components
+                    first_award_component[-1] += component not in award_component_indexes
                     live_components.append(component)
                     nodes.append(node)
                     factors.append(weight)

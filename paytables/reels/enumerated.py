@@ -99,7 +99,7 @@ class _EnumeratedStage(ReelsStageBase, ABC):
         return self._figures.prizes
 
     def compute_mean_awards(self) -> MeanByAwardKindAndName:
-        """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
+        """Return the mean number of times that one run gives each level and prize in kind, by (kind, name)."""
         return self._figures.mean_awards
 
 

@@ -145,16 +145,19 @@ def _analyse_double_up(double_up: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures
     if (
         distribution is None
         or variance is None
-        or (distribution.unlisted_probability and 2 * max(distribution.counts) < double_up.win_max_credits)
+        or (
+            distribution.unlisted_probability
+            and 2 * max(distribution.case_count_by_win) < double_up.win_max_credits
+        )
     ):
         return DoubleUpFigures(max_win_credits=doubled_win_max)
     added_square_sum = sum(
         count * win**2 * ((1 << double_up.count_possible_rounds(win)) - 1)
-        for win, count in distribution.counts.items()
+        for win, count in distribution.case_count_by_win.items()
     )
     return DoubleUpFigures(
         max_win_credits=doubled_win_max,
-        variance=variance + Fraction(added_square_sum, distribution.total),
+        variance=variance + Fraction(added_square_sum, distribution.case_count),
         distribution=_compute_doubled_distribution(double_up, distribution),
     )
 
@@ -163,13 +166,13 @@ def _compute_doubled_distribution(double_up: DoubleUp, distribution: WinDistribu
     """Return the win distribution of a player who doubles every win as often as allowed; its tail is unchanged."""
     doubling_count = 1 << double_up.rounds_max
     counts: dict[int, int] = defaultdict(int)
-    for win, count in distribution.counts.items():
+    for win, count in distribution.case_count_by_win.items():
         rounds = double_up.count_possible_rounds(win)
         doubled_count = count * (doubling_count >> rounds)
         counts[win << rounds] += doubled_count
         counts[0] += count * doubling_count - doubled_count
     return WinDistribution(
-        distribution.total * doubling_count, dict(counts), distribution.unlisted_probability
+        distribution.case_count * doubling_count, dict(counts), distribution.unlisted_probability
     )
 
 
@@ -280,24 +283,24 @@ def _list_prizes(stages: ModeStages, expected_runs: ExpectedRuns) -> tuple[Prize
     """Return how often one reel game of a mode wins each prize, with the prize's share of the return."""
     rate_by_prize: dict[tuple[str, str, int], Fraction] = defaultdict(Fraction)
     paid_credits_by_prize: dict[tuple[str, str, int], Fraction] = defaultdict(Fraction)
-    case_count_by_prize: dict[tuple[str, str, int], int | None] = {}
+    win_count_by_prize: dict[tuple[str, str, int], int | None] = {}
     for (name, start_condition, multiplier), rate in expected_runs.items():
         for prize_rate in stages.get_stage(name, start_condition).list_prize_rates():
             prize_key = (name, prize_rate.name, prize_rate.credits)
-            rate_by_prize[prize_key] += rate * Fraction(prize_rate.winning_case_count, prize_rate.cycle)
+            rate_by_prize[prize_key] += rate * Fraction(prize_rate.win_count, prize_rate.cycle)
             paid_credits_by_prize[prize_key] += (
                 rate * multiplier * Fraction(prize_rate.total_paid_credits, prize_rate.cycle)
             )
-            case_count_by_prize[prize_key] = (
-                prize_rate.winning_case_count if prize_key not in case_count_by_prize else None
+            win_count_by_prize[prize_key] = (
+                prize_rate.win_count if prize_key not in win_count_by_prize else None
             )
-    _add_never_won_prizes(stages, expected_runs, rate_by_prize, case_count_by_prize)
+    _add_never_won_prizes(stages, expected_runs, rate_by_prize, win_count_by_prize)
     prizes = (
         PrizeFigures(
             name=prize_name,
             stage_or_spot=stage_name,
             credits=credits_,
-            winning_case_count=case_count_by_prize[stage_name, prize_name, credits_],
+            win_count=win_count_by_prize[stage_name, prize_name, credits_],
             rate=rate,
             rtp=paid_credits_by_prize[stage_name, prize_name, credits_] / stages.mode.cost_credits,
         )
@@ -310,7 +313,7 @@ def _add_never_won_prizes(
     stages: ModeStages,
     expected_runs: ExpectedRuns,
     rate_by_prize: dict[tuple[str, str, int], Fraction],
-    case_count_by_prize: dict[tuple[str, str, int], int | None],
+    win_count_by_prize: dict[tuple[str, str, int], int | None],
 ) -> None:
     """Add each prize in a stage's pay table that no window wins, so that the PAR sheet reports it."""
     listed_prize_names = {(name, prize_name) for name, prize_name, _ in rate_by_prize}
@@ -319,7 +322,7 @@ def _add_never_won_prizes(
         for prize_name, credits_ in stage.reels.pay_table_prizes if isinstance(stage, ReelsStageBase) else ():
             if (name, prize_name) not in listed_prize_names:
                 rate_by_prize[name, prize_name, credits_] = ZERO
-                case_count_by_prize[name, prize_name, credits_] = 0
+                win_count_by_prize[name, prize_name, credits_] = 0
 
 
 def _list_feature_figures(

@@ -10,7 +10,11 @@ from dataclasses import dataclass, field
 from math import prod
 
 from paytables.errors import BeyondExactAnalysis
-from paytables.reels.moments import JOINT_AWARDS_MAX, find_given_awards, list_award_components
+from paytables.reels.moments import (
+    JOINT_AWARD_COMPONENTS_MAX,
+    find_given_awards,
+    list_award_component_indexes,
+)
 from paytables.reels.run import GivenAwards
 from paytables.reels.stage import ReelSet
 
@@ -26,15 +30,17 @@ def find_top_pays(reels: ReelSet) -> Mapping[GivenAwards, tuple[int, int]]:
 
     Raises :class:`BeyondExactAnalysis` if too many prizes give awards, or too many branches stay open.
     """
-    award_components = list_award_components(reels)
-    if len(award_components) > JOINT_AWARDS_MAX:
+    award_component_indexes = list_award_component_indexes(reels)
+    if len(award_component_indexes) > JOINT_AWARD_COMPONENTS_MAX:
         raise BeyondExactAnalysis(
-            f"stage {reels.name}: {len(award_components)} components give awards, too many for the search for its "
-            "highest win"
+            f"stage {reels.name}: {len(award_component_indexes)} components give awards, too many for the "
+            "search for its highest win"
         )
-    search = _HighestPaySearch(reels, award_components)
+    search = _HighestPaySearch(reels, award_component_indexes)
     top_pays = {}
-    for given_awards in search.find_possible_awards(0, tuple(reels.start_nodes[c] for c in award_components)):
+    for given_awards in search.find_possible_awards(
+        0, tuple(reels.start_nodes[c] for c in award_component_indexes)
+    ):
         credits_, case_count = search.find_highest_pay(given_awards)
         if case_count:
             top_pays[given_awards] = (credits_ * reels.multiplier, case_count)
@@ -46,7 +52,7 @@ class _HighestPaySearch:
     """The search for the highest pay of a reel stage's windows."""
 
     reels: ReelSet
-    award_components: Sequence[int]
+    award_component_indexes: Sequence[int]
     """The indices of the pay components that can give awards."""
     _highest_win_by_node: dict[int, int] = field(default_factory=dict)
     """The highest pay that can follow each node."""
@@ -96,7 +102,8 @@ class _HighestPaySearch:
                 self._possible_awards_by_nodes[key] = frozenset({find_given_awards(self.reels, nodes)})
             else:
                 different_letters = {
-                    tuple(letters[c] for c in self.award_components) for letters in self.reels.letters[x]
+                    tuple(letters[c] for c in self.award_component_indexes)
+                    for letters in self.reels.letters[x]
                 }
                 nodes_after = {
                     tuple(self._follow_letter(n, letter)[0] for n, letter in zip(nodes, letters, strict=True))
@@ -116,7 +123,12 @@ class _HighestPaySearch:
         pay_bound = sum(self.find_highest_win_from(node) for node in start_nodes)
         open_branches = [
             _SearchBranch(
-                pay_bound, 0, 1, 0, live_components, tuple(start_nodes[c] for c in self.award_components)
+                pay_bound,
+                0,
+                1,
+                0,
+                live_components,
+                tuple(start_nodes[c] for c in self.award_component_indexes),
             )
         ]
         while open_branches:
@@ -157,7 +169,7 @@ class _HighestPaySearch:
             award_nodes = tuple(
                 [
                     self._follow_letter(n, letters[c])[0]
-                    for n, c in zip(branch.award_nodes, self.award_components, strict=True)
+                    for n, c in zip(branch.award_nodes, self.award_component_indexes, strict=True)
                 ]
             )
             if given_awards not in self.find_possible_awards(x + 1, award_nodes):

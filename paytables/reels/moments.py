@@ -21,29 +21,29 @@ from paytables.reels.automaton import ANY_LETTER, END_OF_GRAPH, Award, LiveStep,
 from paytables.reels.run import GivenAwards, PrizeRate, RunFigures, select_given_awards, sum_award_means
 from paytables.reels.stage import ReelSet
 
-#: If more components than this give awards, they are not walked together: the complete distribution is used
-#: instead.
-JOINT_AWARDS_MAX = 4
+#: If more components than this give awards, they are not walked together, because there are too many combinations.
+JOINT_AWARD_COMPONENTS_MAX = 4
 
 LetterCombination = tuple[int, ...]
 AutomatonNodes = tuple[int, ...]
-#: How often each component ends in each final node: by node, windows, and windows times weight (its ways).
+#: For each component, by final node: the number of windows that end there, and the sum of these windows' ways.
 EndCounts = Sequence[Mapping[int, tuple[int, int]]]
 #: How many of a reel's cases show each combination of letters.
 LetterHistogram = tuple[tuple[LetterCombination, int], ...]
 
 
-def count_letters(reels: ReelSet, components: Sequence[int]) -> list[list[tuple[LetterCombination, int]]]:
-    """Return, for each reel, how often it shows each combination of letters to these pay components.
+def count_letters(
+    reels: ReelSet, component_indexes: Sequence[int]
+) -> list[list[tuple[LetterCombination, int]]]:
+    """Return, for each reel, the number of its cases for each combination of letters that these components see.
 
-    A letter is the number that stands for what one component sees in the column of a reel. The counts are out of the
-    reel's equally likely cases.
+    A letter is the number that stands for what one component sees in the column of a reel.
     """
     letter_counts = []
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
         counts: Counter[LetterCombination] = Counter()
         for row, weight in zip(letters, weights, strict=True):
-            counts[tuple(row[c] for c in components)] += weight
+            counts[tuple(row[c] for c in component_indexes)] += weight
         letter_counts.append(sorted(counts.items()))
     return letter_counts
 
@@ -58,16 +58,16 @@ def count_ends_by_component(reels: ReelSet) -> EndCounts:
     counts_by_automaton: dict[tuple[int, tuple[int, ...]], dict[int, tuple[int, int]]] = {}
     end_counts = []
     for c, component in enumerate(reels.components):
-        key = component.start_node, histograms.find_histograms((c,))
+        key = component.start_node, histograms.find_histogram_numbers((c,))
         if key not in counts_by_automaton:
-            counts_by_automaton[key] = _count_end_nodes_of_component(
+            counts_by_automaton[key] = _walk_component(
                 reels.graph, component.start_node, count_letters(reels, (c,))
             )
         end_counts.append(counts_by_automaton[key])
     return end_counts
 
 
-def _count_end_nodes_of_component(
+def _walk_component(
     graph: WinGraph, start_node: int, letter_counts_by_reel: Sequence[Sequence[tuple[LetterCombination, int]]]
 ) -> dict[int, tuple[int, int]]:
     """Return, for each final node of one component, the number of windows that lead there and the sum of their ways.
@@ -98,42 +98,44 @@ def _count_end_nodes_of_component(
     return current_counts
 
 
-def count_end_nodes(
+def count_joint_ends(
     reels: ReelSet,
-    components: Sequence[int],
+    component_indexes: Sequence[int],
     uses_weight_by_component: Sequence[bool],
     *,
-    required_winners: Sequence[int] = (),
+    required_winner_positions: Sequence[int] = (),
 ) -> dict[AutomatonNodes, int]:
     """Return how many windows of the reels' cycle lead to each combination of the components' final nodes.
 
-    If ``uses_weight_by_component[i]``, each window counts as often as component i's weight says (its ways). Windows
-    in which a component at one of the indices ``required_winners`` does not win are left out.
+    If ``uses_weight_by_component[i]``, each window counts as often as component i's weight says (its ways). Only
+    windows in which every component at ``required_winner_positions`` wins are counted; i and these positions are
+    positions in ``component_indexes``.
     """
-    return _count_windows_by_nodes(
+    return _walk_components_jointly(
         reels.graph,
-        tuple(reels.components[c].start_node for c in components),
-        count_letters(reels, components),
+        tuple(reels.components[c].start_node for c in component_indexes),
+        count_letters(reels, component_indexes),
         tuple(uses_weight_by_component),
-        tuple(required_winners),
+        tuple(required_winner_positions),
     )
 
 
-def _count_windows_by_nodes(
+def _walk_components_jointly(
     graph: WinGraph,
     start_nodes: AutomatonNodes,
     letter_counts_by_reel: list[list[tuple[LetterCombination, int]]],
     uses_weight_by_component: tuple[bool, ...],
-    required_winners: tuple[int, ...],
+    required_winner_positions: tuple[int, ...],
 ) -> dict[AutomatonNodes, int]:
     """Return how many windows lead from the nodes ``start_nodes`` to each combination of final nodes.
 
     ``letter_counts_by_reel`` has, for each reel, the number of cases of each combination of letters. If
-    ``uses_weight_by_component[i]``, a window counts as often as the product of component i's factors says. Windows in
-    which a component in ``required_winners`` does not win are left out.
+    ``uses_weight_by_component[i]``, a window counts as often as the product of component i's factors says. Only windows
+    in which every component at ``required_winner_positions`` wins are counted. These positions and i are positions in
+    ``start_nodes``.
     """
     current_windows: dict[AutomatonNodes, int] = {start_nodes: 1}
-    component_indexes = range(len(start_nodes))
+    positions = range(len(start_nodes))
     for reel_counts in letter_counts_by_reel:
         next_windows: dict[AutomatonNodes, int] = defaultdict(int)
         reel_case_count = sum(count for _, count in reel_counts)
@@ -145,7 +147,7 @@ def _count_windows_by_nodes(
             for letters, count in reel_counts:
                 weighted_windows = windows * count
                 next_nodes = list(nodes)
-                for i in component_indexes:
+                for i in positions:
                     if offsets[i] >= 0:
                         step_index = offsets[i] + letters[i]
                         next_nodes[i] = graph.next_nodes[step_index]
@@ -153,7 +155,7 @@ def _count_windows_by_nodes(
                             weighted_windows *= graph.step_factors[step_index]
                 if not weighted_windows or any(
                     graph.letter_offsets[next_nodes[i]] < 0 and not graph.win_value_by_node[next_nodes[i]]
-                    for i in required_winners
+                    for i in required_winner_positions
                 ):
                     continue
                 next_windows[tuple(next_nodes)] += weighted_windows
@@ -161,8 +163,8 @@ def _count_windows_by_nodes(
     return dict(current_windows)
 
 
-def list_award_components(reels: ReelSet) -> list[int]:
-    """Return the numbers of the pay components that can give an award such as free games, which is played next."""
+def list_award_component_indexes(reels: ReelSet) -> list[int]:
+    """Return the indexes of the pay components that can give an award such as free games, which is played next."""
     gives_award_by_start = {
         start_node: _can_give_award(reels.graph, start_node) for start_node in set(reels.start_nodes)
     }
@@ -199,32 +201,33 @@ def find_given_awards(reels: ReelSet, nodes: Sequence[int]) -> GivenAwards:
 
 
 def compute_run_figures(reels: ReelSet, end_counts: EndCounts, *, with_second_moment: bool) -> RunFigures:
-    """Return the exact figures of one run of a reel stage; ``with_second_moment``: including the second moment.
+    """Return the exact figures of one run of a reel stage.
 
-    ``end_counts`` is the result of :func:`count_ends_by_component`. If too many components give awards to be walked
-    together, ``chance_by_awards`` is empty; with ``with_second_moment`` that raises :class:`BeyondExactAnalysis`.
+    ``end_counts`` is the result of :func:`count_ends_by_component`. ``with_second_moment``: whether to compute the
+    second moment too. If too many components give awards to be walked together, ``chance_by_awards`` is empty, or
+    :class:`BeyondExactAnalysis` is raised if the second moment is requested.
     """
-    award_components = list_award_components(reels)
+    award_component_indexes = list_award_component_indexes(reels)
     rate_by_award: dict[Award, Fraction] = defaultdict(Fraction)
-    for c in award_components:
+    for c in award_component_indexes:
         for node, (window_count, _) in end_counts[c].items():
             for award in find_given_awards(reels, (node,)):
                 rate_by_award[award] += Fraction(window_count, reels.cycle)
     chance_by_awards: dict[GivenAwards, Fraction] = defaultdict(Fraction)
-    if not award_components:
+    if not award_component_indexes:
         chance_by_awards[()] = Fraction(1)
-    elif len(award_components) <= JOINT_AWARDS_MAX:
-        for nodes, window_count in count_end_nodes(
-            reels, award_components, [False] * len(award_components)
+    elif len(award_component_indexes) <= JOINT_AWARD_COMPONENTS_MAX:
+        for nodes, window_count in count_joint_ends(
+            reels, award_component_indexes, [False] * len(award_component_indexes)
         ).items():
             chance_by_awards[find_given_awards(reels, nodes)] += Fraction(window_count, reels.cycle)
     elif with_second_moment:
         raise BeyondExactAnalysis(
-            f"stage {reels.name}: {len(award_components)} components give awards, too many for its variance to be "
-            "computed"
+            f"stage {reels.name}: {len(award_component_indexes)} components give awards, too many for its "
+            "variance to be computed"
         )
     if with_second_moment:
-        mean_by_awards = _compute_mean_by_awards(reels, award_components)
+        mean_by_awards = _compute_mean_by_awards(reels, award_component_indexes)
         return RunFigures(
             rate_by_award,
             chance_by_awards,
@@ -247,18 +250,23 @@ def compute_run_figures(reels: ReelSet, end_counts: EndCounts, *, with_second_mo
     )
 
 
-def _compute_mean_by_awards(reels: ReelSet, award_components: Sequence[int]) -> dict[GivenAwards, Fraction]:
+def _compute_mean_by_awards(
+    reels: ReelSet, award_component_indexes: Sequence[int]
+) -> dict[GivenAwards, Fraction]:
     """Return, for each combination of awards, the mean credits of a window that gives exactly these awards.
 
-    The mean is over all windows: those that give other awards count as 0 credits. ``award_components`` are the
-    indices of the pay components that give awards.
+    The mean is over all windows: those that give other awards count as 0 credits. ``award_component_indexes`` are
+    those of the pay components that give awards.
     """
     credits_by_awards: dict[GivenAwards, int] = defaultdict(int)
-    uses_weight_by_component = [False] * len(award_components) + [True]
+    uses_weight_by_component = [False] * len(award_component_indexes) + [True]
     win_value_by_node = reels.graph.win_value_by_node
     for c in range(len(reels.components)):
-        for nodes, window_count in count_end_nodes(
-            reels, [*award_components, c], uses_weight_by_component, required_winners=[len(award_components)]
+        for nodes, window_count in count_joint_ends(
+            reels,
+            [*award_component_indexes, c],
+            uses_weight_by_component,
+            required_winner_positions=[len(award_component_indexes)],
         ).items():
             credits_by_awards[find_given_awards(reels, nodes[:-1])] += (
                 window_count * win_value_by_node[nodes[-1]]
@@ -276,9 +284,9 @@ def compute_second_moment(reels: ReelSet) -> Fraction:
     """Return E[X^2] of the credits X of one run: the sum over all pairs of components of E[X_a X_b]."""
     component_count = len(reels.components)
     # (X_1 + X_2 + ...)^2 has each square once and the product of each pair twice
-    square_sum = sum(_iter_win_products(reels, [(c, c) for c in range(component_count)]))
+    square_sum = sum(_iter_win_product_sums(reels, [(c, c) for c in range(component_count)]))
     product_sum = sum(
-        _iter_win_products(
+        _iter_win_product_sums(
             reels, [(a, b) for a in range(component_count) for b in range(a + 1, component_count)]
         )
     )
@@ -299,7 +307,10 @@ class _HistogramIndex:
     def __init__(self, reels: ReelSet) -> None:
         self._weights = reels.column_weights
         self._lane_indexes: list[list[int]] = []
-        """For each reel, the index of each component's lane, which is the letters that it reads, column by column."""
+        """For each reel, the index of each component's lane among the reel's different lanes.
+
+        A lane is the sequence of letters that a component reads from the reel's columns.
+        """
         self._different_lanes: list[list[tuple[int, ...]]] = []
         """For each reel, the different lanes, by index."""
         for rows in reels.letters:
@@ -315,10 +326,10 @@ class _HistogramIndex:
         self._case_counts_by_step: list[dict[int, int]] = []
         """For each histogram, by number: the results of :meth:`count_cases` so far, by step number."""
 
-    def find_histograms(self, components: tuple[int, ...]) -> tuple[int, ...]:
+    def find_histogram_numbers(self, component_indexes: tuple[int, ...]) -> tuple[int, ...]:
         """Return, for each reel, the number of the histogram of the letters that these pay components read there."""
         return tuple(
-            self._find_histogram(x, tuple(lanes[c] for c in components))
+            self._find_histogram_number(x, tuple(lanes[c] for c in component_indexes))
             for x, lanes in enumerate(self._lane_indexes)
         )
 
@@ -337,7 +348,7 @@ class _HistogramIndex:
             known_counts[step.number] = case_count
         return case_count
 
-    def _find_histogram(self, x: int, lanes: tuple[int, ...]) -> int:
+    def _find_histogram_number(self, x: int, lanes: tuple[int, ...]) -> int:
         """Return the number of reel ``x``'s histogram of the letters of the lanes with these indexes."""
         if (x, *lanes) not in self._number_by_components:
             counts: Counter[LetterCombination] = Counter()
@@ -366,19 +377,23 @@ def _add_marginals(histogram: LetterHistogram) -> dict[LetterCombination, int]:
     return dict(sums)
 
 
-def _iter_win_products(reels: ReelSet, component_tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
-    """Yield, for each tuple of pay components, the sum of the product of their wins over all windows of the reels.
+def _iter_win_product_sums(
+    reels: ReelSet, component_index_tuples: Iterable[tuple[int, ...]]
+) -> Iterator[int]:
+    """Yield, for each tuple of component indexes, the sum of the product of their wins over all windows of the reels.
 
     Tuples whose components see the same symbols equally often have the same sum, which is computed once. On uniform
     strips all single lines have the same sum, and so have all pairs of lines with the same offset between them.
     """
     histograms = _HistogramIndex(reels)
     win_product_sums = _WinProductSums(reels, histograms)
-    for components in component_tuples:
-        start_nodes = tuple(reels.components[c].start_node for c in components)
-        histogram_numbers = histograms.find_histograms(components)
+    for component_indexes in component_index_tuples:
+        start_nodes = tuple(reels.components[c].start_node for c in component_indexes)
+        histogram_numbers = histograms.find_histogram_numbers(component_indexes)
         if len(set(start_nodes)) == 1:  # the same automaton: the order of the pair does not matter
-            histogram_numbers = min(histogram_numbers, histograms.find_histograms(components[::-1]))
+            histogram_numbers = min(
+                histogram_numbers, histograms.find_histogram_numbers(component_indexes[::-1])
+            )
         yield win_product_sums.sum_win_products(start_nodes, histogram_numbers)
 
 
@@ -406,8 +421,8 @@ class _WinProductSums:
     def __init__(self, reels: ReelSet, histograms: _HistogramIndex) -> None:
         self._graph = reels.graph
         self._histograms = histograms
-        #: The number of windows of the last 0, 1, 2... reels.
         self._window_counts = list(accumulate(reversed(reels.case_counts), mul, initial=1))
+        """The number of windows of the last 0, 1, 2... reels."""
         self._sums: dict[tuple[AutomatonNodes, tuple[int, ...]], int] = {}
         """The sums computed so far."""
         self._steps: dict[AutomatonNodes, list[_AutomataStep]] = {}
@@ -484,7 +499,7 @@ class _WinProductSums:
 
 def compute_prize_rates(reels: ReelSet, end_counts: EndCounts) -> list[PrizeRate]:
     """Return how often each prize of a reel stage is won over the cycle of its windows, and its pay."""
-    case_count_by_prize: dict[str, int] = defaultdict(int)
+    win_count_by_prize: dict[str, int] = defaultdict(int)
     paid_credits_by_prize: dict[str, int] = defaultdict(int)
     credits_by_prize: dict[str, int] = {}
     for counts_by_node in end_counts:
@@ -497,19 +512,19 @@ def compute_prize_rates(reels: ReelSet, end_counts: EndCounts) -> list[PrizeRate
                 and end.prize.name
             ):
                 name = end.prize.name
-                case_count_by_prize[name] += way_sum
+                win_count_by_prize[name] += way_sum
                 paid_credits_by_prize[name] += way_sum * end.value * reels.multiplier
                 credits_by_prize[name] = end.prize.credits * reels.multiplier
     return [
         PrizeRate(
-            name, credits_by_prize[name], case_count_by_prize[name], paid_credits_by_prize[name], reels.cycle
+            name, credits_by_prize[name], win_count_by_prize[name], paid_credits_by_prize[name], reels.cycle
         )
-        for name in case_count_by_prize
+        for name in win_count_by_prize
     ]
 
 
 def compute_mean_awards(reels: ReelSet, end_counts: EndCounts) -> dict[tuple[str, str], Fraction]:
-    """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
+    """Return the mean number of times that one run gives each level and prize in kind, by (kind, name)."""
     return sum_award_means(
         (award, Fraction(window_count, reels.cycle))
         for counts_by_node in end_counts

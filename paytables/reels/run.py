@@ -88,8 +88,8 @@ class PrizeRate:
     """The id of the prize."""
     credits: int
     """The credits that the prize pays once."""
-    winning_case_count: int
-    """The number of the ``cycle`` cases that win the prize."""
+    win_count: int
+    """How often the prize is won in all ``cycle`` cases together; a window counts for each way and line that wins."""
     total_paid_credits: int
     """The sum of the credits that the prize pays over all ``cycle`` cases."""
     cycle: int
@@ -122,7 +122,7 @@ class Stage(Protocol):
         """Return how often one run wins each prize of the stage, for the PAR sheet."""
 
     def compute_mean_awards(self) -> MeanByAwardKindAndName:
-        """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
+        """Return the mean number of times that one run gives each level and prize in kind, by (kind, name)."""
 
     @property
     def worst_mean(self) -> Fraction | None:

@@ -192,14 +192,15 @@ class ReelSpinStage(ReelsStageBase):
     @cached_property
     def _figures_with_moments(self) -> RunFigures:
         """Return the exact figures of one spin with second moments."""
-        if len(moments.list_award_components(self.reels)) > moments.JOINT_AWARDS_MAX:
+        if len(moments.list_award_component_indexes(self.reels)) > moments.JOINT_AWARD_COMPONENTS_MAX:
             return build_run_figures(self.compute_distribution())
         return moments.compute_run_figures(self.reels, self._end_counts, with_second_moment=True)
 
     def compute_figures(self, *, with_second_moment: bool) -> RunFigures:
-        """Return the exact figures of one spin; ``with_second_moment``: with the moments that variances need.
+        """Return the exact figures of one spin.
 
-        They come from dynamic programming, or from the spin's distribution if many components give awards.
+        ``with_second_moment``: whether to compute the moments that variances need too. The figures come from dynamic
+        programming, or from the spin's distribution if many components give awards.
         """
         return self._figures_with_moments if with_second_moment else self._figures_without_moments
 
@@ -208,5 +209,5 @@ class ReelSpinStage(ReelsStageBase):
         return moments.compute_prize_rates(self.reels, self._end_counts)
 
     def compute_mean_awards(self) -> MeanByAwardKindAndName:
-        """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
+        """Return the mean number of times that one run gives each level and prize in kind, by (kind, name)."""
         return moments.compute_mean_awards(self.reels, self._end_counts)

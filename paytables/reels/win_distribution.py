@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paytables.errors import BeyondExactAnalysis
 from paytables.reels.automaton import NO_WIN_END, Award, WinGraph
-from paytables.reels.moments import list_award_components
+from paytables.reels.moments import list_award_component_indexes
 from paytables.reels.run import GivenAwards, select_given_awards
 from paytables.reels.stage import ReelSet
 
@@ -184,13 +184,13 @@ class _LetterTables:
         """The different awards that a component can give; no award is first."""
         self.award_base = len(self.award_kinds)
         """The number of different awards, the base of the integer that combines them."""
-        award_components = list_award_components(reels)
-        if self.award_base ** len(award_components) > CYCLE_MAX:
+        award_component_indexes = list_award_component_indexes(reels)
+        if self.award_base ** len(award_component_indexes) > CYCLE_MAX:
             raise BeyondExactAnalysis(
-                f"stage {reels.name}: {len(award_components)} components"
+                f"stage {reels.name}: {len(award_component_indexes)} components"
                 f" that give awards of {self.award_base - 1} kinds are too many to count"
             )
-        self.digit_value = {c: self.award_base**i for i, c in enumerate(award_components)}
+        self.digit_value = {c: self.award_base**i for i, c in enumerate(award_component_indexes)}
         """The place value of each component's digit in the integer that combines all awards."""
         digit_by_kind = {kind: i for i, kind in enumerate(self.award_kinds)}
         self.award_digits = np.where(

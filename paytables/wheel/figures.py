@@ -80,7 +80,7 @@ def analyse_bets(
             name=symbol_id,
             stage_or_spot=area_id,
             credits=stake * pay,
-            winning_case_count=segments.count(symbol_id),
+            win_count=segments.count(symbol_id),
             rate=sum(mean_spins_by_factor.values(), Fraction(0)) * segments.count(symbol_id) / len(segments),
             rtp=factor_per_segment * segments.count(symbol_id) * stake * pay / cost_credits,
         )

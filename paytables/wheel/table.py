@@ -2,12 +2,11 @@
 
 from fractions import Fraction
 
-from paytables import layout
 from paytables.contract import Spot
 from paytables.errors import DefinitionError
-from paytables.layout import Odds, TableLimits, check_preset_bets
+from paytables.layout import Odds, PresetBet, TableLimits, check_preset_bets
 from paytables.onedraw.bets import SpotRules
-from paytables.roulette.wheel_table import WheelTable
+from paytables.roulette.wheel_table import WheelTable  # the rules of any wheel, not of roulette alone
 from paytables.wheel.schema import BettingArea, WheelDefinition
 
 
@@ -25,9 +24,7 @@ def build_wheel_table(definition: WheelDefinition, table_limits: TableLimits, fi
         raise DefinitionError(file, "layout.stakes", "is not valid at a table: give layout.limits instead")
     wheel, bet_min = definition.wheel, definition.layout.limits.bet_min
     preset_bets = tuple(
-        layout.PresetBet(
-            id=preset_bet.id, name=preset_bet.name, bets=dict.fromkeys(preset_bet.area_ids, bet_min)
-        )
+        PresetBet(id=preset_bet.id, name=preset_bet.name, bets=dict.fromkeys(preset_bet.area_ids, bet_min))
         for preset_bet in definition.preset_bets
     )
     rules = WheelTable(
@@ -48,7 +45,10 @@ def build_wheel_table(definition: WheelDefinition, table_limits: TableLimits, fi
 
 
 def _build_spot_rules(area: BettingArea, definition: WheelDefinition) -> SpotRules:
-    """Convert an area of the wheel's layout to a betting spot; its pays include the stake, the spot's odds do not."""
+    """Convert an area of the wheel's layout to a betting spot.
+
+    An area's pays include the stake; a spot's odds do not.
+    """
     odds_by_result = {
         symbol_id: Odds(f"{pay - 1}:1", Fraction(pay - 1)) for symbol_id, pay in area.pay_by_symbol.items()
     }

@@ -142,7 +142,7 @@ def test_money_in_equals_money_out(campaign):
     )
     sinks = ("house:wager", "out:handpay_cancelled_credit", "out:handpay_jackpot", "out:voucher:cashable")
     meters = journal.meters()
-    levels = meters.value("mach_progressive") + meters.value("att_progressive")
+    levels = meters.get_value("mach_progressive") + meters.get_value("att_progressive")
     value_in = levels - sum(journal.balance_cents(name) for name in sources)
     value_out = sum(journal.balance_cents(name) for name in sinks)
     assert value_in == value_out + journal.credits_cents()
@@ -178,8 +178,8 @@ def test_the_audit_derives_every_progressive_level(campaign):
     assert report.findings == []
     assert report.level_count == 12
     hits = [entry.record for entry in entries if entry.kind == "progressive.hit"]
-    paid = journal.meters().value("mach_progressive") + journal.meters().value("att_progressive")
-    assert sum(hit["amount_cents"] for hit in hits) == paid == journal.meters().value("progressive.wins")
+    paid = journal.meters().get_value("mach_progressive") + journal.meters().get_value("att_progressive")
+    assert sum(hit["amount_cents"] for hit in hits) == paid == journal.meters().get_value("progressive.wins")
     assert hits, "no level was won: the test shows nothing"
 
 

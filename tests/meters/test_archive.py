@@ -26,7 +26,7 @@ from meters.storage import DiskStorage
 CREDIT = "credit:1:cashable"
 POLICY = JournalPolicy(
     entries_per_checkpoint=7,
-    segment_bytes=4096,
+    segment_size_bytes=4096,
     entries_archived_together_min=40,
     newest_entries_not_archived=30,
 )

@@ -25,7 +25,7 @@ def move(tx_id, source, target, cents):
 def broken(tmp_path):
     """A machine with 300 cents of credit and two damaged copies; the log is damaged after its first entries."""
     with Journal.open(
-        tmp_path, now=clock, policy=JournalPolicy(entries_per_checkpoint=5, segment_bytes=1000)
+        tmp_path, now=clock, policy=JournalPolicy(entries_per_checkpoint=5, segment_size_bytes=1000)
     ) as journal:
         journal.append(move("b1", "world:bill", CREDIT, 500))
         for n in range(20):

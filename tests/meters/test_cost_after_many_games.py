@@ -24,7 +24,7 @@ from tools.dev.bench.bench_meters import UnsyncedStorage
 CREDIT = "credit:1:cashable"
 POLICY = JournalPolicy(
     entries_per_checkpoint=50,
-    segment_bytes=1 << 15,
+    segment_size_bytes=1 << 15,
     entries_archived_together_min=150,
     newest_entries_not_archived=150,
 )

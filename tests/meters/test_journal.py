@@ -72,10 +72,10 @@ def test_a_transaction_moves_credit_and_meters_together(journal):
     assert journal.balance_cents(CREDIT) == 1975
     assert journal.state("game.open") == {"play_id": "g1"}
     meters = journal.meters()
-    assert meters.value("coin_in") == 25
-    assert meters.value("bill_in.value") == 2000
+    assert meters.get_value("coin_in") == 25
+    assert meters.get_value("bill_in.value") == 2000
     assert meters.split_by("bill_in.count", "bill_cents") == {"2000": 1}
-    assert meters.select(game="classic").value("coin_in") == 25
+    assert meters.select(game="classic").get_value("coin_in") == 25
     assert meters.split_by("games_played", "game") == {"classic": 1}
 
 

@@ -169,12 +169,13 @@ def test_split_meters_add_up_to_the_total(journal):
     reading = journal.meters()
     for dimension in ("position", "game", "paytable", "denomination_cents", "wager_level"):
         for name in ("coin_in", "coin_out"):
-            assert sum(reading.split_by(name, dimension).values()) == reading.value(name)
+            assert sum(reading.split_by(name, dimension).values()) == reading.get_value(name)
             for part in reading.list_dimension_values(dimension):
                 assert (
-                    reading.select(**{dimension: part}).value(name) == reading.split_by(name, dimension)[part]
+                    reading.select(**{dimension: part}).get_value(name)
+                    == reading.split_by(name, dimension)[part]
                 )
-    assert reading.select(position=1, game="g0").value("coin_in") == sum(
+    assert reading.select(position=1, game="g0").get_value("coin_in") == sum(
         n for n in range(1, 25) if n % 3 == 1 and n % 2 == 0
     )
     assert sum(reading.split_by("games_played", "game").values()) == 24
@@ -185,9 +186,9 @@ def test_split_meters_add_up_to_the_total(journal):
 def test_a_meter_rolls_over_at_its_capacity_and_the_balance_does_not(journal, digits):
     capacity = 10**digits
     move(journal, ("world:bill", CREDIT, capacity - 1))
-    assert compute_displayed_value(journal.meters().value("bill_in.value"), digits) == capacity - 1
+    assert compute_displayed_value(journal.meters().get_value("bill_in.value"), digits) == capacity - 1
     move(journal, ("world:bill", CREDIT, 1))
-    assert compute_displayed_value(journal.meters().value("bill_in.value"), digits) == 0
+    assert compute_displayed_value(journal.meters().get_value("bill_in.value"), digits) == 0
     assert journal.balance_cents(CREDIT) == capacity
     journal.self_audit()
 
@@ -327,7 +328,7 @@ def test_each_jurisdiction_reads_the_same_journal_by_its_own_names(journal):
     with pytest.raises(UnknownJurisdiction):
         read_jurisdiction_meters(reading, "xx")
     with pytest.raises(UnknownMeter):
-        reading.value("no such meter")
+        reading.get_value("no such meter")
 
 
 @pytest.mark.requirement("A-26")

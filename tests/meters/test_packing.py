@@ -82,7 +82,7 @@ def test_a_journal_of_format_1_is_read_unchanged(old):
 
 
 def test_a_journal_of_format_1_continues_in_the_current_format(old):
-    with Journal.open(old, now=lambda: TIME, policy=JournalPolicy(segment_bytes=4096)) as journal:
+    with Journal.open(old, now=lambda: TIME, policy=JournalPolicy(segment_size_bytes=4096)) as journal:
         assert journal.balance_cents(CREDIT) == OLD_CENTS
         assert next(journal.entries(after_sequence=OLD_ENTRIES - 1)).hash_hex == OLD_HEAD
         mended = next(journal.entries("event"))

@@ -12,7 +12,7 @@ import pytest
 from meters import Journal, JournalPolicy, JournalUnwritable, Transaction, Transfer, open_view
 
 CREDIT = "credit:1:cashable"
-POLICY = JournalPolicy(entries_per_checkpoint=20, segment_bytes=1 << 16)
+POLICY = JournalPolicy(entries_per_checkpoint=20, segment_size_bytes=1 << 16)
 
 
 def clock():

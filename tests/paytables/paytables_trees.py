@@ -99,6 +99,6 @@ def moments_match(data, *, cost=1, most=None):
         win,
         p,
     ) in law.items():  # every count is a lower bound, and the tail is their largest error
-        count = Fraction(bet.distribution.counts.get(win, 0), bet.distribution.total)
+        count = Fraction(bet.distribution.case_count_by_win.get(win, 0), bet.distribution.case_count)
         assert p - bet.distribution.unlisted_probability <= count <= p
     return bet

@@ -33,7 +33,7 @@ def compute_exact_distribution(data, selections, **options):
     found = win_distribution.compute_one_draw_distribution(rules.definition, rules.keno_pays, ticket)
     ids = [p.id for p in rules.definition.progressive_levels]
     return {
-        (won, frozenset(name for i, name in enumerate(ids) if levels >> i & 1)): Fraction(n, found.total)
+        (won, frozenset(name for i, name in enumerate(ids) if levels >> i & 1)): Fraction(n, found.case_count)
         for (won, levels), n in found.case_count_by_win.items()
         if n
     }
@@ -271,7 +271,7 @@ def test_a_named_ball_in_no_group_is_counted_too():
         [part], number_count=9, drawn_count=4, named_ball_count=1
     ).compute_distribution()
     for catch in range(4):
-        assert Fraction(counted.case_count_by_win[catch * 10, 0], counted.total) == Fraction(
+        assert Fraction(counted.case_count_by_win[catch * 10, 0], counted.case_count) == Fraction(
             comb(3, catch) * comb(6, 4 - catch), comb(9, 4)
         )
 
@@ -333,10 +333,10 @@ def test_a_progressive_level_is_stated_separately_with_its_break_even():
 
 def test_capping_the_wins_of_a_distribution_includes_its_tail():
     distribution = WinDistribution(10, {0: 4, 3: 3, 7: 2, 20: 1})
-    assert distribution.cap_wins(7).counts == {0: 4, 3: 3, 7: 3}
+    assert distribution.cap_wins(7).case_count_by_win == {0: 4, 3: 3, 7: 3}
     cut = WinDistribution(10, {0: 4, 3: 3, 7: 2}, unlisted_probability=Fraction(1, 10)).cap_wins(5)
     assert cut.unlisted_probability == 0
-    assert {win: Fraction(n, cut.total) for win, n in cut.counts.items()} == {
+    assert {win: Fraction(n, cut.case_count) for win, n in cut.case_count_by_win.items()} == {
         0: Fraction(2, 5),
         3: Fraction(3, 10),
         5: Fraction(3, 10),

@@ -86,7 +86,7 @@ def test_a_simulation_agrees_with_the_exact_figures(name, form, games):
     assert abs(hits - games * p) < 4 * math.sqrt(games * p * (1 - p))
     mean, sigma = float(bet.mean_credits), math.sqrt(bet.variance)
     assert abs(sum(wins) / games - mean) < 4 * sigma / math.sqrt(games)
-    assert {win for win in wins if win} <= set(bet.distribution.counts)
+    assert {win for win in wins if win} <= set(bet.distribution.case_count_by_win)
 
 
 def test_twenty_cards_share_one_draw():

@@ -179,11 +179,11 @@ def test_the_figures_of_a_wager_are_computed_from_its_cases() -> None:
         == analyse_cases("line", wager, cases, AnalysisDepth.RETURN).rtp
     )
     assert figures.distribution is not None
-    assert dict(figures.distribution.counts) == {0: 2, 4: 1, 10: 3}
+    assert dict(figures.distribution.case_count_by_win) == {0: 2, 4: 1, 10: 3}
     assert (
         figures.variance == figures.distribution.compute_variance() == Fraction(316, 6) - Fraction(34, 6) ** 2
     )
-    assert [(p.name, p.credits, p.winning_case_count) for p in figures.prizes] == [
+    assert [(p.name, p.credits, p.win_count) for p in figures.prizes] == [
         ("won", 10, 3),
         ("push", 4, 1),
     ]

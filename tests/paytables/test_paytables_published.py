@@ -26,7 +26,7 @@ def test_21_bell_every_row():
     assert f"{float(bet.rtp):.2%}" == "94.45%"
     assert bet.hit_probability == Fraction(1073, 8000)
     assert f"{float(bet.hit_probability):.2%}" == "13.41%"
-    assert {p.name: p.winning_case_count for p in bet.prizes} == {
+    assert {p.name: p.win_count for p in bet.prizes} == {
         "7 7 7": 1,
         "bar bar bar": 6,
         "melon melon melon": 8,
@@ -51,7 +51,7 @@ def test_blazing_7s_by_coins():
         Fraction(173009, 186624),
     ]
     assert [b.hit_probability * 373248 for b in bets] == [42264, 44964, 44964]
-    hits = {p.name: p.winning_case_count for p in bets[2].prizes}
+    hits = {p.name: p.win_count for p in bets[2].prizes}
     assert (hits["B7 B7 B7"], hits["R7 R7 R7"], hits["AB AB AB"], hits["B7 B7 DJ"]) == (92, 336, 17373, 4)
     sigmas = [4.056733171799938, 7.712201918909558, 10.031624987772204]  # per coin, recomputed from the sheet
     assert [b.standard_deviation for b in bets] == pytest.approx(sigmas, rel=1e-14)

@@ -239,8 +239,8 @@ def test_a_player_alone_is_never_offered_the_bank(name, seeded_draw):
 def test_the_bank_wins_what_the_stake_loses_without_commission(name):
     bets = {bet.bet: bet for bet in analyse(load_game(name)).bets}
     bank, stake = bets["bank"], bets["stake"]
-    won = stake.distribution.counts[39]
-    assert bank.rtp == 1 + (1 - stake.rtp) - Fraction(won, 20 * stake.distribution.total)
+    won = stake.distribution.case_count_by_win[39]
+    assert bank.rtp == 1 + (1 - stake.rtp) - Fraction(won, 20 * stake.distribution.case_count)
     assert bank.required_bets == {"stake": 20}
     assert f"{float(bank.rtp) * 100:.4f}" == RETURNS[name]
 

@@ -220,7 +220,9 @@ def test_random_cascades_are_exact(data):
         return
     (bet,) = analyse(build_game(data, "test")).bets
     assert (bet.mean_credits, bet.variance) == brute.moments(law)
-    assert {w: Fraction(n, bet.distribution.total) for w, n in bet.distribution.counts.items()} == law
+    assert {
+        w: Fraction(n, bet.distribution.case_count) for w, n in bet.distribution.case_count_by_win.items()
+    } == law
     assert bet.max_win_credits == max(law)
 
 

@@ -124,8 +124,8 @@ def test_several_bets_at_once_have_the_distribution_over_the_parts():
     data = definition("a b c a b a b a c a")
     game = build_game(data, "test.toml")
     bet = game.rules.analyse_wager(game.build_wager(7, bets={"on-a": 5, "on-c": 2}))
-    assert bet.distribution.total == 10
-    assert bet.distribution.counts == {0: 3, 10: 5, 8: 2}
+    assert bet.distribution.case_count == 10
+    assert bet.distribution.case_count_by_win == {0: 3, 10: 5, 8: 2}
     assert bet.win_at_least_bet_probability == Fraction(7, 10)
     assert bet.rtp == Fraction(66, 70) == sum(p.rtp for p in bet.prizes)
 
@@ -151,7 +151,9 @@ def test_spinning_again_has_the_distribution_of_all_sequences_of_spins(parts, x,
     bet = analyse_bets(game.rules.definition, stakes, "some")
     law, share_left = tree(data, stakes)
     assert share_left <= Fraction(1, 2**40)
-    found = {win: Fraction(n, bet.distribution.total) for win, n in bet.distribution.counts.items()}
+    found = {
+        win: Fraction(n, bet.distribution.case_count) for win, n in bet.distribution.case_count_by_win.items()
+    }
     assert set(law) <= set(found)
     for win, p in found.items():
         assert law.get(win, 0) <= p <= law.get(win, 0) + share_left
@@ -160,7 +162,7 @@ def test_spinning_again_has_the_distribution_of_all_sequences_of_spins(parts, x,
     quick = analyse_bets(game.rules.definition, stakes, "some", AnalysisDepth.RETURN)
     assert quick.rtp == bet.rtp
     base_mean_credits = bet.mean_credits - sum(f.rtp * bet.cost_credits for f in bet.features)
-    plain = [p.winning_case_count * p.credits for p in bet.prizes]
+    plain = [p.win_count * p.credits for p in bet.prizes]
     assert base_mean_credits == Fraction(sum(plain), len(parts))
 
 

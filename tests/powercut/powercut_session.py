@@ -12,7 +12,7 @@ from powercut_storage import SimStorage
 from meters import Journal, JournalPolicy, PeriodMark, Phase, Transaction, Transfer
 
 CREDIT = "credit:1:cashable"
-POLICY = JournalPolicy(entries_per_checkpoint=7, segment_bytes=2500)
+POLICY = JournalPolicy(entries_per_checkpoint=7, segment_size_bytes=2500)
 
 
 def post(tx_id, kind, *transfers, **options):

@@ -19,7 +19,9 @@ RESERVE = 300_000
 
 @pytest.fixture(autouse=True)
 def reserved(monkeypatch):
-    monkeypatch.setattr(powercut_session, "POLICY", replace(powercut_session.POLICY, reserve_bytes=RESERVE))
+    monkeypatch.setattr(
+        powercut_session, "POLICY", replace(powercut_session.POLICY, reserve_size_bytes=RESERVE)
+    )
 
 
 def fill(disk):

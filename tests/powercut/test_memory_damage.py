@@ -207,7 +207,7 @@ def test_a_rewritten_log_without_the_machine_key_is_rejected(tmp_path, closed, w
     """A forger rewrites the whole log around an edited entry and recomputes every checksum and hash."""
     storage = SimStorage(closed)
     folder = tmp_path / "two"
-    log = LogCopy(storage, folder, segment_bytes=POLICY.segment_bytes)
+    log = LogCopy(storage, folder, segment_size_bytes=POLICY.segment_size_bytes)
     items = list(log.iter_entries())
     log.rename_as_evidence(1)
     log.scan()

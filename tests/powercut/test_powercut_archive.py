@@ -19,7 +19,7 @@ from meters.view import open_view
 
 POLICY = JournalPolicy(
     entries_per_checkpoint=5,
-    segment_bytes=2500,
+    segment_size_bytes=2500,
     entries_archived_together_min=12,
     newest_entries_not_archived=6,
 )

@@ -151,8 +151,10 @@ def iter_returns(view: JournalView) -> Iterator[GameReturn]:
             "game_count": sums.game_count,
             "staked_cents": sums.staked_cents,
             "won_cents": sums.won_cents,
-            "coin_in_cents": version_reading.value("coin_in"),
-            "paid_cents": sum(sign * version_reading.value(name) for name, sign in _SIGNED_PAYMENT_METERS),
+            "coin_in_cents": version_reading.get_value("coin_in"),
+            "paid_cents": sum(
+                sign * version_reading.get_value(name) for name, sign in _SIGNED_PAYMENT_METERS
+            ),
         }
         try:
             yield _compare_return(sums, version, _load_game(view, version), actual_fields)

@@ -8,7 +8,7 @@ the time it was made.
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
@@ -16,7 +16,7 @@ from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import OperatorError
 from egm.people import load_recorded_roster, read_recorded_roster
 from egm.progressive.link_folder import LinkCertificateFolder
-from egm.record_codec import RecordError, from_json
+from egm.record_codec import RecordError, from_json, stored_as
 from meters import open_view
 from meters.copies import SECOND_FOLDER
 from meters.entry import encode_canonical_json
@@ -41,13 +41,13 @@ class _BackupFile:
     """The content of a backup file as JSON: files in base 64, key and signature in hexadecimal."""
 
     format: int
-    machine: str
+    machine_serial: str = field(metadata=stored_as("machine"))
     """The machine's serial number."""
-    at: str
+    created_at: str = field(metadata=stored_as("at"))
     """The time of the backup, ISO 8601 UTC."""
     sequence: int
     """The number of the journal's last entry at the time of the backup."""
-    head: str
+    head_hash: str = field(metadata=stored_as("head"))
     """The hash of the journal's last entry at the time of the backup."""
     public_key: str
     files: Mapping[str, str]
@@ -137,10 +137,10 @@ class Backup:
                 name: base64.b64decode(text, validate=True) for name, text in content_record.files.items()
             }
             backup = cls(
-                content_record.machine,
-                content_record.at,
+                content_record.machine_serial,
+                content_record.created_at,
                 content_record.sequence,
-                content_record.head,
+                content_record.head_hash,
                 content_record.public_key,
                 files,
             )

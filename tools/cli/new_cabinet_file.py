@@ -23,7 +23,7 @@ from tools.lab.argument_names import parse_path_or_id
 _COMMENT_WIDTH: Final = 100
 #: Tables that are written even if they have no values.
 _TABLES_ALWAYS_WRITTEN: Final = frozenset({"[inventory]", "[memory]"})
-#: Tables that are filled from the request.
+#: Tables that are filled from the request alone. (That of progressive levels follows from the games.)
 _TABLES_WITH_REQUESTED_VALUES: Final = frozenset({"[machine]", "[[games]]", "[devices.NAME]"})
 #: Empty default values, as TOML, which are not worth stating beside an example.
 _EMPTY_DEFAULTS: Final = frozenset({'""', "[]", "{}"})
@@ -33,7 +33,7 @@ _LEVEL_TABLE_HEADER: Final = "[[progressives]]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CabinetRequest:
-    """The values for a new cabinet file. For a value that is missing, the file has an example, marked as such."""
+    """The values for a new cabinet file. For a missing mandatory value, the file has an example, marked as such."""
 
     profile: Profile
     serial: str
@@ -159,9 +159,10 @@ def _format_comment(text: str) -> Iterator[str]:
 
 
 def _iter_admitted_games(profile: Profile) -> Iterator[Game]:
-    """Yield the library games that the jurisdiction admits and one position can play, one for each title.
+    """Yield the library games that the jurisdiction admits and one position can play.
 
-    Of the games played at a table, only one per family is yielded, preferably one of the jurisdiction's own.
+    Of several games with the same title, only one is yielded. Of the games played at a table, only one per family is
+    yielded, preferably one of the jurisdiction's own.
     """
     own_territory = profile.id.partition("-")[0]
     titles, families = set(), set()

@@ -133,9 +133,7 @@ def _build_prize_table(bet: BetAnalysis) -> Table:
             prize.name,
             f"{prize.credits:,}",
             *([_format_mean(prize, bet.cost_credits)] if bet.prizes_with_multipliers else []),
-            ""
-            if prize.winning_case_count is None or prize.winning_case_count > 10**15
-            else f"{prize.winning_case_count:,}",
+            "" if prize.win_count is None or prize.win_count > 10**15 else f"{prize.win_count:,}",
             format_one_in(prize.rate),
             format_percent(prize.rtp),
         )

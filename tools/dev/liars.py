@@ -101,7 +101,7 @@ _REMARK_LIE: Final = (
     "a remark, a language, a time of day, a lamp: anything that touches no money, outcome, meter or person"
 )
 _PASSED_THROUGH_AMOUNT_LIE: Final = (
-    "an amount that came in and was paid out in full, if both entries are changed by the same amount"
+    "an amount that came in and was paid out in full, if both entries are falsified by the same amount"
 )
 _TAX_LIE: Final = (
     "the tax mark and tax form of a hand-pay, if no other hand-pay between the same two power-ups "

@@ -71,8 +71,8 @@ class EmulatedComputer:
         the pseudo-terminal of the simulated device at each serial port. Raises OperatorError if QEMU is
         missing.
         """
-        #: Time (UTC, seconds) and name of each QMP event received so far, in order: RESET, WATCHDOG ...
         self.events: list[tuple[int, str]] = []
+        """Time (UTC, seconds) and name of each QMP event received so far, in order: RESET, WATCHDOG ..."""
         variables = folder / "firmware"
         if not variables.exists():
             shutil.copyfile(_FIRMWARE_VARIABLES_FILE, variables)

@@ -27,7 +27,7 @@ class ManualChapterText:
 
 
 def iter_manual_chapters(audience: str, texts: Texts) -> Iterator[ManualChapterText]:
-    """Yield the chapters of a manual in the language of ``texts``; ``audience``: ``operator`` or ``service``."""
+    """Yield the chapters of a manual for ``audience`` (``operator`` or ``service``), in the language of ``texts``."""
     for chapter in list_chapters(audience):
         table: PageTable = chapter.build_table(SERVICE_MENU)
         yield ManualChapterText(

@@ -162,14 +162,16 @@ def judge_distribution(tally: SimulationTally, distribution: WinDistribution) ->
     makes the z-score infinite.
     """
     impossible_win_count = sum(
-        win_count for win, win_count in tally.game_count_by_win.items() if win not in distribution.counts
+        win_count
+        for win, win_count in tally.game_count_by_win.items()
+        if win not in distribution.case_count_by_win
     )
     if impossible_win_count and not distribution.unlisted_probability:
         return DistributionVerdict(0, math.inf, math.inf)
     win_classes: list[tuple[Fraction, int]] = []
     chance, win_count = Fraction(0), 0
-    for win in sorted(distribution.counts):
-        chance += Fraction(distribution.counts[win], distribution.total)
+    for win in sorted(distribution.case_count_by_win):
+        chance += Fraction(distribution.case_count_by_win[win], distribution.case_count)
         win_count += tally.game_count_by_win[win]
         if chance * tally.game_count >= CLASS_EXPECTATION_MIN:
             win_classes.append((chance, win_count))

@@ -1,6 +1,6 @@
 """Poker that players play against each other at a poker room's table, with a commission (Québec ss. 67.88-67.110)."""
 
-from paytables.cards.card import STANDARD_DECK_SIZES
+from paytables.cards.card import SHOE_SIZES
 from paytables.game import GameFamily
 from paytables.layout import check_preset_bets
 from paytables.poker.room.rules import RoomRules
@@ -17,6 +17,6 @@ def build_rules(definition: RoomDefinition, file: str) -> RoomRules:
 FAMILY = GameFamily(
     RoomDefinition,
     build_rules,
-    help_figures=STANDARD_DECK_SIZES,
+    help_figures=SHOE_SIZES,
     counted_cases="for the play between two players that the notes describe",
 )

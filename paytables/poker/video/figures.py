@@ -130,7 +130,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
             credits=pay,
             rate=rate * hand_count,
             rtp=rate * pay / credits_,
-            winning_case_count=None if cycle is None else int(rate * cycle),
+            win_count=None if cycle is None else int(rate * cycle),
         )
         for row, pay, rate in zip(definition.pay_rows, pays, row_rates, strict=True)
     )

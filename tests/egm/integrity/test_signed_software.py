@@ -171,7 +171,7 @@ def test_an_altered_file_is_a_tilt_that_only_a_technician_clears_after_the_file_
         }
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert rig.state is State.TILT, "an attendant may not clear it"
-    assert rig.journal.meters().value("verify_fail") == 2
+    assert rig.journal.meters().get_value("verify_fail") == 2
     assert rig.records("software.differs")[-1] == {"trouble": [f"{maker.name}: altered"], "when": "start"}
     maker.game.write_bytes(right)
     rig = start()

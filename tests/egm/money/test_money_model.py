@@ -36,7 +36,7 @@ from meters import (
 from meters.clear import clear_memory
 
 KINDS = ("cashable", "restricted", "nonrestricted")
-POLICY = JournalPolicy(entries_per_checkpoint=9, segment_bytes=8192)
+POLICY = JournalPolicy(entries_per_checkpoint=9, segment_size_bytes=8192)
 TERMS = LevelTerms(
     base_cents=100, increment=Fraction(1, 7), hidden_increment=Fraction(1, 300), ceiling_cents=250
 )

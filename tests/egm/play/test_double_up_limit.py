@@ -58,11 +58,11 @@ def test_the_exact_figures_include_the_double_up(tmp_path):
     second = Fraction(0)
     most = 0
     law = {0: Fraction(0)}
-    for win, count in before.distribution.counts.items():
+    for win, count in before.distribution.case_count_by_win.items():
         rounds, now = 0, win
         while now and rounds < 10 and 2 * now <= 5120:
             rounds, now = rounds + 1, 2 * now
-        here = Fraction(count, before.distribution.total)
+        here = Fraction(count, before.distribution.case_count)
         second += here * Fraction(1, 2**rounds) * now**2
         law[now] = law.get(now, Fraction(0)) + here / 2**rounds
         law[0] += here * (1 - Fraction(1, 2**rounds))
@@ -71,7 +71,9 @@ def test_the_exact_figures_include_the_double_up(tmp_path):
     assert bet.double_up.variance == second - before.mean_credits**2
     assert most <= bet.max_win_credits_with_double_up <= max(5120, before.max_win_credits)
     distribution = bet.double_up.distribution
-    assert {win: Fraction(count, distribution.total) for win, count in distribution.counts.items()} == law
+    assert {
+        win: Fraction(count, distribution.case_count) for win, count in distribution.case_count_by_win.items()
+    } == law
     assert (distribution.compute_moment(1), distribution.compute_variance()) == (
         before.mean_credits,
         bet.double_up.variance,

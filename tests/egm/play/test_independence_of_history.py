@@ -89,10 +89,10 @@ def play_after(folder, game, history):
     found = []
     for factor in GAMES[game]:
         rig.machine.random_service = generator = FixedChance(factor)
-        before = rig.journal.meters().value("coin_out")
+        before = rig.journal.meters().get_value("coin_out")
         play(rig)
         record = rig.records("game.start")[-1]
-        paid_cents = rig.journal.meters().value("coin_out") - before
+        paid_cents = rig.journal.meters().get_value("coin_out") - before
         recorded = [step["draws"] for step in record["steps"]]
         drawn = [[[draw.bound, draw.value] for draw in step.draws] for step in generator.steps]
         assert [[draw[:2] for draw in step] for step in recorded] == drawn, "no numbers are drawn again"

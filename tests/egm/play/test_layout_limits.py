@@ -44,7 +44,7 @@ def test_bets_that_could_win_more_than_the_prize_limit_are_refused(tmp_path, lim
             assert rig.machine.selection == before
     rig.engine.handle(EventType.PLAY)
     assert rig.state is State.PLAYING
-    assert rig.journal.meters().value("coin_in") == 1600
+    assert rig.journal.meters().get_value("coin_in") == 1600
     rig.close()
 
 

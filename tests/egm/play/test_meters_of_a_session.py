@@ -46,9 +46,9 @@ def test_session_meters_are_split_by_game_denomination_and_bill_since_door_and_p
     for dimension in ("game", "paytable", "denomination_cents", "wager_level"):
         for name in ("coin_in", "coin_out"):
             parts = reading.split_by(name, dimension)
-            assert sum(parts.values()) == reading.value(name), (name, dimension)
+            assert sum(parts.values()) == reading.get_value(name), (name, dimension)
             assert "" not in parts, f"a part of {name} belongs to no {dimension}"
-    assert reading.value("coin_in") > 0
+    assert reading.get_value("coin_in") > 0
     counted = reading.values
     assert (counted["games_played.since_power_up"], counted["games_played.since_door_close"]) == (7, 1)
     assert (counted["door.main.opens"], counted["power_resets"], counted["bills_accepted"]) == (1, 1, 3)
@@ -109,8 +109,11 @@ def test_a_ticket_and_a_coin_move_no_bill_meter(tmp_path):
     rig.device_ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
     after = rig.journal.meters()
     for reading in (before, after):
-        assert (reading.value("bill_in.value"), reading.value("bill_in.count")) == (2000, 1)
+        assert (reading.get_value("bill_in.value"), reading.get_value("bill_in.count")) == (2000, 1)
         assert reading.split_by("bill_in.count", "bill_cents") == {"2000": 1}
-    assert (after.value("ticket_in.cashable.value"), after.value("ticket_in.cashable.count")) == (2000, 1)
-    assert after.value("phys_coin_in") == 25
+    assert (after.get_value("ticket_in.cashable.value"), after.get_value("ticket_in.cashable.count")) == (
+        2000,
+        1,
+    )
+    assert after.get_value("phys_coin_in") == 25
     rig.close()

@@ -80,7 +80,7 @@ def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
     assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (100, 200, 0)
     game = rig.records("game.start")[0]["game"]
     of_game = rig.journal.meters().select(paytable=f"{game['id']}@{game['version']}", denomination_cents=5)
-    assert of_game.value("coin_in") == 100
+    assert of_game.get_value("coin_in") == 100
 
 
 @pytest.mark.requirement("F-02", "N-06")

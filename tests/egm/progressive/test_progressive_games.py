@@ -104,10 +104,10 @@ def test_a_hit_is_locked_with_the_outcome_and_paid_with_the_game(rig):
     machine.report_shown()
     assert machine.credit_cents == before + 100 + top + 500
     meters = machine.journal.meters()
-    assert meters.value("mach_progressive") == top + 500
-    assert meters.value("coin_out") == 100 + 15  # the level is no coin-out
+    assert meters.get_value("mach_progressive") == top + 500
+    assert meters.get_value("coin_out") == 100 + 15  # the level is no coin-out
     assert meters.split_by("progressive.wins", "level") == {TOP: top, LUCKY: 500}
-    assert meters.value("progressive.hits_paid") == 2
+    assert meters.get_value("progressive.hits_paid") == 2
     hits = machine.records("progressive.hit")
     assert [(h["pool"], h["amount_cents"], h["way"]) for h in hits] == [
         (TOP, top, "credit"),
@@ -349,7 +349,7 @@ def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
     assert (stored_claim["way"], stored_claim["amount_cents"]) == ("credit", 1712)
     restarted.engine.handle(EventType.PROGRESSIVE_CLAIM_CLOSED, claim=name)
     assert restarted.journal.states(ProgressiveKey.CLAIM) == {}
-    assert restarted.journal.meters().value("mach_progressive") == 1712
+    assert restarted.journal.meters().get_value("mach_progressive") == 1712
     restarted.close()
 
 
@@ -481,8 +481,8 @@ def test_two_positions_feed_the_same_level_and_each_wins_its_own(tmp_path):
     assert first.credit_cents == 2000 - 2 * (50 - 15)
     assert level(first, TOP).contributed_amount == Fraction(150, 70)
     reading = first.journal.meters()
-    assert reading.select(position=2).value("mach_progressive") == won
-    assert reading.select(position=1).value("mach_progressive") == 0
+    assert reading.select(position=2).get_value("mach_progressive") == won
+    assert reading.select(position=1).get_value("mach_progressive") == 0
     second.close()
     first.close()
     with open_view(tmp_path) as view:

@@ -563,14 +563,14 @@ def test_wheel_bets_keep_their_chips_until_the_wheel_stops(visit, theme, monkeyp
     started = player_visit.room.records("game.start")[-1]
     assert started["wager"]["options"]["bets"] == lying
     staked_cents = sum(lying.values()) * started["denomination_cents"]
-    assert player_visit.room.journal.meters().value("coin_in") == staked_cents
+    assert player_visit.room.journal.meters().get_value("coin_in") == staked_cents
     # betting is closed: no stake is laid, moved or taken back, by the screen or by whoever speaks for it
     assert player_visit.press("area", "star") == []
     player_visit.submit_event(EventType.SELECT_BET, value=5, options={"bets": {"star": 5}})
     player_visit.wait(12.0)
     assert player_visit.view.snapshot.state == "idle"
     assert len(player_visit.room.records("game.start")) == 1
-    assert player_visit.room.journal.meters().value("coin_in") == staked_cents
+    assert player_visit.room.journal.meters().get_value("coin_in") == staked_cents
 
 
 # ------------------------------------------------------------------ what is bought, and for how much

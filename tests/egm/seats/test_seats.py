@@ -54,7 +54,7 @@ def test_a_seat_that_has_placed_its_bets_waits_and_has_wagered_nothing(seats):
     join(first, SPOTS[0])
     assert (first.state, second.state) == (State.BETTING, State.IDLE)
     assert (first.credit_cents, find_open_game(first.machine)) == (2000, None)
-    assert first.journal.meters().value("coin_in") == 0
+    assert first.journal.meters().get_value("coin_in") == 0
     assert [(n.code, n.values) for n in iter_notices(second.machine)] == [("bets_close", {"seconds": 30})]
     assert [(n.code, n.values) for n in iter_notices(first.machine)] == [("bets_placed", {"seconds": 30})]
     first.clock.pass_seconds(22.5)
@@ -131,7 +131,7 @@ def test_a_hand_pay_of_one_seat_holds_nobody_else(seats):
     assert (first.state, second.state) == (State.HANDPAY, State.IDLE)
     first.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (first.state, first.credit_cents) == (State.IDLE, 0)
-    assert first.journal.meters().value("att_jackpot") == 100 * 36 * 100
+    assert first.journal.meters().get_value("att_jackpot") == 100 * 36 * 100
 
 
 def test_a_position_alone_at_its_game_plays_at_once(seats):
@@ -153,7 +153,11 @@ def test_cash_out_withdraws_the_bets(seats):
     no_more_bets(rigs)
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
         first.report_print_state(state)
-    assert (first.state, first.credit_cents, first.journal.meters().value("coin_in")) == (State.IDLE, 0, 0)
+    assert (first.state, first.credit_cents, first.journal.meters().get_value("coin_in")) == (
+        State.IDLE,
+        0,
+        0,
+    )
 
 
 def test_a_seat_with_a_fault_is_left_out_and_informed(seats):

@@ -106,7 +106,7 @@ def test_the_win_distribution_of_a_wager_has_the_wagers_return_as_mean():
         45, bets={"punto": 20, "tie": 5, "punto-pair": 5, "banco-pair": 5, "banco-dragon": 10}
     )
     found = game.rules.analyse_wager(wager)
-    assert sum(found.distribution.counts.values()) == found.distribution.total
+    assert sum(found.distribution.case_count_by_win.values()) == found.distribution.case_count
     apart = {bet.bet: bet.rtp * bet.cost_credits for bet in analyse(game).bets}
     mean = apart["punto"] + apart["tie"] + apart["punto-pair"] + apart["banco-pair"]
     assert found.rtp * 45 == mean + 2 * apart["banco-dragon"]
@@ -308,16 +308,18 @@ def test_super_pan_is_settled_as_the_text_says(seeded_draw):
 def test_a_player_who_draws_like_the_bank_wins_as_often_as_the_bank():
     bet, worst, bank = analyse(load_game("quebec-super-pan-9")).bets
     assert (bank.bet, bank.rtp) == ("bank", 1)
-    assert bet.distribution.counts[0] == bet.distribution.counts[39]
+    assert bet.distribution.case_count_by_win[0] == bet.distribution.case_count_by_win[39]
     assert (
-        bet.simplest_rtp == bet.rtp == 1 - Fraction(bet.distribution.counts[39], bet.distribution.total) / 20
+        bet.simplest_rtp
+        == bet.rtp
+        == 1 - Fraction(bet.distribution.case_count_by_win[39], bet.distribution.case_count) / 20
     )
     assert f"{float(bet.rtp) * 100:.4f}" == "97.7983"
     assert bet.worst_rtp < bet.rtp
     assert (
         worst.simplest_rtp
         == worst.rtp
-        == 1 - 2 * Fraction(worst.distribution.counts[40], worst.distribution.total) / 21
+        == 1 - 2 * Fraction(worst.distribution.case_count_by_win[40], worst.distribution.case_count) / 21
     )
 
 

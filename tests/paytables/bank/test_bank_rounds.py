@@ -58,13 +58,13 @@ def compare_bets(name, rounds, seed=20261123):
         assert bet.cost_credits == costs[bet.bet]
         counts = wins[bet.bet]
         assert sum(counts.values()) == rounds
-        assert set(counts) <= set(bet.distribution.counts)
+        assert set(counts) <= set(bet.distribution.case_count_by_win)
         total = sum(win * count for win, count in counts.items())
         tally = SimulationTally(rounds, total, sum(win * win * count for win, count in counts.items()))
         verdict = judge_return(tally, bet.cost_credits, bet.rtp, bet.variance)
         found[bet.bet, "return"] = verdict.z_score
-        for win, cases in bet.distribution.counts.items():
-            found[bet.bet, win] = fast.z_of(counts[win], rounds, Fraction(cases, bet.distribution.total))
+        for win, cases in bet.distribution.case_count_by_win.items():
+            found[bet.bet, win] = fast.z_of(counts[win], rounds, Fraction(cases, bet.distribution.case_count))
         rates = {(prize.name, prize.stage_or_spot, prize.credits): prize.rate for prize in bet.prizes}
         settled = named[bet.bet]
         assert set(rates) == {key for key, count in settled.items() if count}

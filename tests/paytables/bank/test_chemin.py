@@ -393,7 +393,9 @@ def test_chemin_de_fer_returns_equal_those_of_baccarat_hands_with_a_choice_at_fi
     assert f"{float(stake.worst_rtp) * 100:.4f}" == "98.4758"
     assert (banco.rtp, banco.worst_rtp, banco.strategy) == (stake.rtp, stake.worst_rtp, "draw at five")
     assert f"{float(bank.rtp) * 100:.4f}" == "98.9442"
-    won, lost = (Fraction(bank.distribution.counts[win], bank.distribution.total) for win in (39, 0))
+    won, lost = (
+        Fraction(bank.distribution.case_count_by_win[win], bank.distribution.case_count) for win in (39, 0)
+    )
     assert stake.rtp == 1 + lost - won
     assert (bank.rtp, bank.strategy) == (1 - lost + won * Fraction(19, 20), None)
 

@@ -114,7 +114,7 @@ def test_several_chances_together_have_the_exact_joint_distribution():
     equal, refait = compute_equal_row_probabilities(6)
     wager = game.build_wager(221, bets={"red": 100, "red-insured": 1, "inverse": 80, "black": 40})
     law = game.rules.analyse_wager(wager).distribution
-    chances = {win: Fraction(count, law.total) for win, count in law.counts.items()}
+    chances = {win: Fraction(count, law.case_count) for win, count in law.case_count_by_win.items()}
     fourth = (1 - equal) / 4
     assert chances == {
         200 + 160: fourth,

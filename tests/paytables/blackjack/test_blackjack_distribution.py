@@ -152,7 +152,7 @@ def test_a_bet_and_its_side_bet_have_separate_distributions():
     bet, *others = analyse(load_game("quebec-blackjack-progressive-1"), AnalysisDepth.FULL).bets
     assert bet.distribution.compute_moment(1) == bet.rtp * bet.cost_credits
     assert bet.variance == bet.distribution.compute_variance()
-    assert bet.max_win_credits == max(bet.distribution.counts) == 3 * bet.cost_credits
+    assert bet.max_win_credits == max(bet.distribution.case_count_by_win) == 3 * bet.cost_credits
     assert others
     for other_bet in others:
         assert other_bet.distribution.compute_moment(1) == other_bet.rtp * other_bet.cost_credits, (

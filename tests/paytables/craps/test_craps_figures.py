@@ -60,7 +60,7 @@ def test_every_bet_has_the_known_return(house):
     for bet in bets:
         assert bet.distribution.compute_moment(1) == bet.rtp * bet.cost_credits
         assert bet.distribution.compute_variance() == bet.variance
-        assert bet.max_win_credits == max(bet.distribution.counts)
+        assert bet.max_win_credits == max(bet.distribution.case_count_by_win)
         assert not bet.distribution.unlisted_probability
     assert {bet.bet: bet.rtp for bet in analyse(load_game(house), AnalysisDepth.RETURN).bets} == RETURNS[
         house
@@ -70,7 +70,10 @@ def test_every_bet_has_the_known_return(house):
 @pytest.mark.requirement("P-07")
 def test_line_bets_have_the_known_distributions():
     found = {bet.bet: bet.distribution for bet in analyse(load_game(QUEBEC)).bets}
-    shares = {name: {win: F(n, law.total) for win, n in law.counts.items()} for name, law in found.items()}
+    shares = {
+        name: {win: F(n, law.case_count) for win, n in law.case_count_by_win.items()}
+        for name, law in found.items()
+    }
     assert shares["pass"] == shares["come"] == {0: F(251, 495), 2: F(244, 495)}
     assert shares["dontpass"] == shares["dontcome"] == {0: F(244, 495), 1: F(1, 36), 2: F(949, 1980)}
     assert shares["hard 9:1"] == {0: F(10, 11), 10: F(1, 11)}
@@ -124,7 +127,7 @@ def play_each(house, games, seed):
     game, dice = load_game(house), Dice(seed)
     for bet in analyse(game).bets:
         tally = play_batch(game, bet.cost_credits, bet.options, games, dice, table_state=bet.table)
-        assert set(tally.game_count_by_win) <= set(bet.distribution.counts), bet.bet
+        assert set(tally.game_count_by_win) <= set(bet.distribution.case_count_by_win), bet.bet
         assert abs(judge_return(tally, bet.cost_credits, bet.rtp, bet.variance).z_score) < 4, bet.bet
 
 
@@ -178,9 +181,9 @@ def test_several_bets_together_have_their_joint_distribution(house, bets):
     bet = game.rules.analyse_wager(game.build_wager(sum(bets.values()), bets=bets))
     law, share_left = compute_distribution_by_brute_force(house, bets, None, ())
     assert share_left < 1e-3
-    assert set(bet.distribution.counts) == set(law)
+    assert set(bet.distribution.case_count_by_win) == set(law)
     assert all(
-        abs(bet.distribution.counts[win] / bet.distribution.total - share) <= share_left
+        abs(bet.distribution.case_count_by_win[win] / bet.distribution.case_count - share) <= share_left
         for win, share in law.items()
     )
     alone = {bet.bet: bet for bet in analyse(game).bets}
@@ -210,7 +213,7 @@ def test_added_bets_are_analysed_with_the_bets_that_stand_on_the_table():
     # its odds are returned if a come-out decides the come bet, because they are off on the next come-out
     assert {prize.name for prize in bet.prizes} == {"won", "push"}
     nothing = game_at_table.rules.analyse_wager(game_at_table.build_wager(0))
-    assert (nothing.cost_credits, nothing.distribution.counts) == (0, {0: 1})
+    assert (nothing.cost_credits, nothing.distribution.case_count_by_win) == (0, {0: 1})
 
 
 @pytest.mark.requirement("P-07")

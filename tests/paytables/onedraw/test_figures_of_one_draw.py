@@ -117,7 +117,8 @@ def test_prison_figures_equal_the_markov_chain_to_the_last_level() -> None:
         assert Fraction(72, 73) < worst < Fraction(73, 74)
         assert bet.distribution is not None
         assert (
-            bet.distribution.counts == {0: 36, stake // 2: 2, 2 * stake: 36} or bet.distribution.total == 37
+            bet.distribution.case_count_by_win == {0: 36, stake // 2: 2, 2 * stake: 36}
+            or bet.distribution.case_count == 37
         )
 
 
@@ -131,9 +132,10 @@ def test_bets_placed_together_have_the_distribution_of_all_result_sequences() ->
         law[win] = law.get(win, 0) + 1
     found = table.analyse_wager(table.build_wager(9, bets=bets))
     assert found.distribution is not None
-    assert {win: Fraction(n, found.distribution.total) for win, n in found.distribution.counts.items()} == {
-        win: Fraction(n, 37**3) for win, n in law.items()
-    }
+    assert {
+        win: Fraction(n, found.distribution.case_count)
+        for win, n in found.distribution.case_count_by_win.items()
+    } == {win: Fraction(n, 37**3) for win, n in law.items()}
     assert found.max_win_credits == 36 + 10 + 2002 + 10001
     assert found.cycle == 37
     assert found.rtp == sum(prize.rtp for prize in found.prizes)
@@ -151,10 +153,10 @@ def test_bets_on_dice_have_the_distribution_over_every_throw() -> None:
     bets = {"big": 5, "any-triple": 2, "double-6": 1, "single-5": 1, "duo-2-3": 1, "total-9": 1}
     found = table.analyse_wager(table.build_wager(11, bets=bets))
     assert found.distribution is not None
-    assert (found.distribution.total, found.distribution.counts) == (
+    assert (found.distribution.case_count, found.distribution.case_count_by_win) == (
         216,
         law,
-    ) or found.distribution == replace(found.distribution, total=216, counts=law)
+    ) or found.distribution == replace(found.distribution, case_count=216, case_count_by_win=law)
     assert found.variance == found.distribution.compute_variance()
 
 

@@ -137,7 +137,7 @@ def test_crazy_four_with_the_usual_flush_is_the_published_return(tmp_path):
 def test_stored_distributions_add_up_to_one_and_agree_with_the_stakes(name):
     """Chances add to one, the lowest net is the loss of the highest stake, and returns exceed the worst one."""
     for found in analyse(load(name), AnalysisDepth.PRIZES).bets:
-        assert sum(found.distribution.counts.values()) == found.distribution.total
+        assert sum(found.distribution.case_count_by_win.values()) == found.distribution.case_count
         assert found.worst_rtp <= found.rtp
         if found.simplest_rtp is not None:
             assert found.worst_rtp <= found.simplest_rtp <= found.rtp

@@ -18,7 +18,7 @@ POLICY = JournalPolicy(
     entries_per_checkpoint=10,
     entries_archived_together_min=30,
     newest_entries_not_archived=20,
-    segment_bytes=1 << 16,
+    segment_size_bytes=1 << 16,
 )
 
 

@@ -14,7 +14,7 @@ from egm.kernel.messages import BenchReply
 from egm.screen.message_reducer import apply_bench_reply
 from egm.screen.view import View
 from tools.cli import main
-from tools.cli.commands.run import _build_child_processes, _list_first_start_notes, _ScreenOptions
+from tools.cli.commands.run import _build_child_processes, _list_start_notes, _ScreenOptions
 
 HOUSE = Path(__file__).parents[3]
 DOCUMENTS = (
@@ -91,7 +91,7 @@ def test_each_of_several_positions_has_a_screen_address_that_names_it(tmp_path):
         folder.get_screen_address_path(1),
         folder.get_screen_address_path(2),
     ]  # so one after the other
-    notes = _list_first_start_notes(folder, "web", load_cabinet(cabinet_file))
+    notes = _list_start_notes(folder, "web", load_cabinet(cabinet_file))
     another = f"egm screen address --position N --state {folder.root}"
     assert (
         f"open each address below in a browser on this computer, as soon as it is printed (for a new address: {another})"

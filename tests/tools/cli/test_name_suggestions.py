@@ -60,7 +60,7 @@ def test_a_definition_file_must_end_in_toml(command, tmp_path, monkeypatch):
         (
             ("mine.tml", "mine.tml: the name of a definition file must end in .toml"),
             ("./mine", "./mine: the name of a definition file must end in .toml"),
-            ("", "'': the name of a game is empty"),
+            ("", "'': the name is empty"),
             ("x" * 5000, "not in the library"),
         )
     ):

@@ -127,7 +127,7 @@ class TestBetsTogether:
             bet = next(bet for bet in bets.values() if bet.options == options)
             most = max(
                 w
-                for w in bet.distribution.counts
+                for w in bet.distribution.case_count_by_win
                 if bet.distribution.compute_chance_of_at_least(w) * games >= 10
             )
             capped = bet.distribution.cap_wins(most)

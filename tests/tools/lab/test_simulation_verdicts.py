@@ -15,7 +15,9 @@ GAMES = 4000
 
 def sample(seed, law=LAW):
     generator = random.Random(seed)
-    wins = Counter(generator.choices(list(law.counts), list(law.counts.values()), k=GAMES))
+    wins = Counter(
+        generator.choices(list(law.case_count_by_win), list(law.case_count_by_win.values()), k=GAMES)
+    )
     return SimulationTally(GAMES, 0, 0, GAMES - wins[0], max(wins), wins)
 
 
@@ -57,7 +59,7 @@ def test_a_game_with_the_same_return_and_another_distribution_is_detected():
 def test_the_largest_win_expected_ten_times_follows_from_its_probability(games, largest):
     assert LAW.find_highest_win_reached_on_average(10, games) == largest
     assert largest == max(
-        (win for win in LAW.counts if LAW.compute_chance_of_at_least(win) * games >= 10), default=0
+        (win for win in LAW.case_count_by_win if LAW.compute_chance_of_at_least(win) * games >= 10), default=0
     )
     cut = WinDistribution(1000, {0: 700, 1: 150, 2: 100}, Fraction(50, 1000))
     assert cut.find_highest_win_reached_on_average(10, games) == min(largest, 2)

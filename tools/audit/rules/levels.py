@@ -53,7 +53,7 @@ _CLAIM_PATTERN: Final = {
     "way": "$payment_method:text|none",
     "unanswered": "$unanswered:bool",
 }
-#: Pattern of a mystery prize that was won.
+#: Pattern of the record of a mystery prize that was won.
 _MYSTERY_PRIZE_PATTERN: Final = {
     "pool": "$pool",
     "claim": "$claim",
@@ -63,10 +63,10 @@ _MYSTERY_PRIZE_PATTERN: Final = {
 
 
 def _require_ruling(ruling: str) -> Check:
-    """Return the check of an entry that pays or declines a progressive prize; ``ruling`` says which.
+    """Return the check of an entry that pays or declines a progressive prize; ``ruling`` is "pay" or "decline".
 
-    If a prize is held for the claim, staff must have stored the same ruling about it, and the entry must remove the
-    held prize. If none is held, the prize must be verified (``proved``), and cannot be declined.
+    If the claim has a held prize, the ruling stored in it must be ``ruling``, and the entry must delete the held prize.
+    If it has none, only "pay" is allowed, and not for a prize that could not be verified.
     """
 
     def check(context: CheckContext) -> None:
@@ -108,9 +108,9 @@ _CHECK_NO_HITS: Final = report_unless(
 
 
 def _check_held_prize(context: CheckContext) -> None:
-    """Check that a mystery prize held until staff rule on it is stored as the record states it.
+    """Check that the entry stores the held prize exactly as its record states it.
 
-    A prize is held if the machine could not verify that it was won.
+    A prize is held until two people rule on it: a mystery prize, or an amount for a hit, that cannot be verified.
     """
     expected = {"claim": context["claim"], **context["held_prize"]}
     if not is_json_equal(context.record, expected):
@@ -140,11 +140,11 @@ def _check_ruling(context: CheckContext) -> None:
     stored_claim = (
         None if claim_value is None else parse_record(ClaimRecord, claim_value, f"claim:{claim_id}")
     )
-    doubted_field_names = ("pool", "play_id", "amount_cents", "why")
-    doubted_fields = (
+    held_prize_keys = ("pool", "play_id", "amount_cents", "why")
+    expected_fields = (
         {}
         if held_prize is None
-        else {name: value for name, value in to_json(held_prize).items() if name in doubted_field_names}
+        else {name: value for name, value in to_json(held_prize).items() if name in held_prize_keys}
     )
     expected_values: dict[str, Any] = {}
     lacks_amount = (
@@ -165,7 +165,7 @@ def _check_ruling(context: CheckContext) -> None:
         expected_values[f"claim:{claim_id}"] = to_json(
             replace(stored_claim, amount_cents=cents, is_settled_by_staff=True)
         )
-        doubted_fields |= {
+        expected_fields |= {
             "pool": stored_claim.pool_id,
             "play_id": stored_claim.play_id,
             "awarded_cents": cents,
@@ -175,9 +175,9 @@ def _check_ruling(context: CheckContext) -> None:
     if not is_awaiting_ruling:
         raise PatternMismatch(f"record.claim: no prize of claim {claim_id} awaits a ruling")
     ruling_fields = ("machine", "place", "reason", "persons", "claim", "decision")
-    if not is_json_equal(record, {**{name: record.get(name) for name in ruling_fields}, **doubted_fields}):
+    if not is_json_equal(record, {**{name: record.get(name) for name in ruling_fields}, **expected_fields}):
         raise PatternMismatch(
-            f"record does not match the prize in doubt: expected {format_value(doubted_fields)}, "
+            f"record does not match the held prize or the claim: expected {format_value(expected_fields)}, "
             f"found {format_value(record)}"
         )
     if not is_json_equal(dict(context.entry.state), expected_values):
@@ -212,7 +212,7 @@ def _derive_lost_paid_hits(context: CheckContext) -> dict[str, Any]:
 
 
 def _find_closed_mystery_claim(context: CheckContext) -> Any:
-    """Return the mystery claim that the entry opens again, as it was closed; None if no such claim was closed."""
+    """Return the mystery claim that the entry opens again, in the form in which it was closed; None if none was."""
     claim_record = context.facts.closed_claims.get(context["claim"])
     return to_json(claim_record) if claim_record is not None and claim_record.is_mystery else None
 

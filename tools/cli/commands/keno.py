@@ -62,8 +62,8 @@ def _build_figure_data(bet: BetAnalysis) -> dict[str, Any]:
         "distribution": None
         if distribution is None
         else {
-            str(win): str(Fraction(case_count, distribution.total))
-            for win, case_count in distribution.counts.items()
+            str(win): str(Fraction(case_count, distribution.case_count))
+            for win, case_count in distribution.case_count_by_win.items()
         },
         "notes": list(bet.notes),
     }
@@ -171,7 +171,7 @@ def odds(
             "most_credits": tally.highest_win,
         }
     lines_after_table = []
-    amounts_and_counts = [] if bet.distribution is None else [*bet.distribution.counts.items()]
+    amounts_and_counts = [] if bet.distribution is None else [*bet.distribution.case_count_by_win.items()]
     if output_format == "text" and len(amounts_and_counts) > PRINTED_AMOUNTS_MAX:
         lines_after_table.append(
             f"... and {format_count(len(amounts_and_counts) - PRINTED_AMOUNTS_MAX, 'amount')} more"
@@ -186,7 +186,7 @@ def odds(
         )
     odds_column = Column("1 in", "one_in", is_right_aligned=True, format_value="{:,.2f}".format)
     odds_rows = (
-        ((win, float(Fraction(bet.distribution.total, count))) for win, count in amounts_and_counts)
+        ((win, float(Fraction(bet.distribution.case_count, count))) for win, count in amounts_and_counts)
         if bet.distribution
         else ()
     )

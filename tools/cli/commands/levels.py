@@ -66,7 +66,7 @@ def _build_sort_key(level_item: tuple[str, Any]) -> tuple[str, int, str]:
 
 
 def _read_stand_alone_level(view: JournalView, pool: str, stored_level: Any) -> dict[str, Any]:
-    """Return a stand-alone level as JSON data. Raises LevelDefectiveError if its pool's account does not agree."""
+    """Return a stand-alone level as JSON data. Raises LevelDefectiveError if an account of its pool does not agree."""
     level = Level.from_json(stored_level)
     posting.check_pool_balances(pool, level, view.balance_cents)
     return {"shown_cents": level.shown_cents, **level.to_json()}
@@ -93,9 +93,9 @@ _STAND_ALONE_LEVEL_COLUMNS = (
     build_number_column("base", "base_cents"),
     build_number_column("ceiling", "ceiling_cents"),
     build_number_column("increment", "increment"),
-    build_number_column("share to the hidden reserve", "hidden"),
+    build_number_column("increment of the hidden reserve", "hidden"),
 )
-#: The columns of levels of a controller.
+#: The columns of linked levels, those of a controller.
 _LINKED_LEVEL_COLUMNS = (
     "level",
     build_number_column("contributions", "contributions"),
@@ -131,7 +131,7 @@ def _build_linked_table(linked_levels: dict[str, Any]) -> Table | None:
     """Return a table of the levels of progressive controllers, or None if the machine plays for none."""
     rows = []
     for pool, linked_level in linked_levels.items():
-        link_record = linked_level["contributions"]
+        link_record = linked_level["contributions"]  # "sequence" is the last contribution number
         cells = (
             link_record["sequence"],
             link_record["counted"],

@@ -31,11 +31,11 @@ from tools.cli.terminal import echo
 
 #: A child that exits with this status has printed the reason; a restart would only repeat it.
 _OPERATOR_ERROR_EXIT_CODE: Final = 2
-#: The machine waited for another cabinet file, and there is one: all processes restart.
+#: The machine was waiting for the cabinet file to change, and it has: all processes restart.
 _FILE_CHANGED_EXIT_CODE: Final = 4
-#: A machine that ends this often within the window is not restarted.
-_RESTARTS_MAX: Final = 5
-#: Seconds within which :data:`_RESTARTS_MAX` ends of a process are too many.
+#: When the machine has ended this often within the window, it is not restarted again.
+_MACHINE_ENDS_MAX: Final = 5
+#: The length of the window in which the ends of a process are counted, in seconds.
 _RESTART_WINDOW_SECONDS: Final = 60.0
 #: If a child ends with an operator error within this time after its first start, it never worked; the person
 #: who started it is present and has read the reason.
@@ -56,7 +56,7 @@ class _CabinetProcess:
     name: str
     command: tuple[str, ...]
     ready_file: Path | None = None
-    """The file that the process creates when it is ready; then the next process starts. None: start it at once."""
+    """The file that the process creates when it is ready, so that the next can start. None: the next starts at once."""
     prints_to_terminal: bool = False
     """Whether the process prints to the terminal of the person who started the cabinet."""
     closing_ends_cabinet: bool = False
@@ -71,9 +71,10 @@ class _CabinetProcess:
 
 @cache
 def _open_browser_sockets(name: str, port: int) -> tuple[int, int]:
-    """Return the descriptors for a browser screen: its listening socket, and an in-memory file (memfd).
+    """Return the descriptors for a browser screen: its listening socket, and the in-memory file of its sessions.
 
-    Both close when this process ends. Raises ClickException for a port that is in use.
+    The screen process receives both at each start (option ``--held``), so a restart changes neither its address nor the
+    sessions of its browsers. Both close when this process ends. Raises ClickException for a port that is in use.
     """
     try:
         listening_descriptor = socket.create_server((LOOPBACK_ADDRESS, port)).detach()
@@ -125,7 +126,7 @@ class _ScreenOptions:
     """The options of the screen processes: where the screen is displayed, and how."""
 
     mode: str
-    """The kind of screen: a window, a full display or a web page."""
+    """The kind of screen: a window, a full display, a web page, or none."""
     port: int | None = None
     """The port of a browser screen, or None."""
     has_top_screen: bool = False
@@ -172,10 +173,10 @@ def _build_child_processes(
         *(("--stay",) if screen_options.is_kiosk else ()),
         *(("--first-start",) if screen_options.asks_for_cabinet_file else ()),
     ]
-    if screen_options.is_kiosk and (
+    if screen_options.is_kiosk and (  # and every position has a screen
         screen_mode != "kmsdrm" or cabinet is None or cabinet.machine.position_count == 1
     ):
-        flags.append("--watched")  # every position has a screen
+        flags.append("--watched")
     flags += [] if screen_options.stick is None else ["--stick", str(screen_options.stick)]
     machine_command = build_python_command("egm.app", *state_option, *cabinet_option, *flags)
     children.append(
@@ -246,8 +247,8 @@ def _list_drawer_options(cabinet: CabinetFile | None, position: int) -> tuple[st
     )
 
 
-def _list_first_start_notes(folder: StateFolder, mode: str, cabinet: CabinetFile) -> tuple[str, ...]:
-    """Return texts for the person who starts a cabinet: its folder, how to open the screen, and the keys."""
+def _list_start_notes(folder: StateFolder, mode: str, cabinet: CabinetFile) -> tuple[str, ...]:
+    """Return the notes printed at each start of a cabinet: its folder, how to open the screen, and the keys."""
     notes, has_several_positions = (
         [f"the machine's memory is in {folder.root}"],
         cabinet.machine.position_count > 1,
@@ -294,6 +295,7 @@ def _lock_state_folder(folder: StateFolder) -> FolderLock:
     alone.
     """
     lock = FolderLock(folder.root, _CABINET_LOCK_FILE)
+    # This only checks that no machine uses the folder: the cabinet's own machine will take this lock itself.
     FolderLock(folder.root).release()
     return lock
 
@@ -330,12 +332,12 @@ class _Supervisor:
     async def _run_with_restarts(self, child: _CabinetProcess) -> None:
         """Run a process, and restart it whenever it ends, until the supervisor stops."""
         loop = asyncio.get_running_loop()
-        start_times_s: list[float] = []
-        first_start_s = loop.time()
+        start_times_seconds: list[float] = []
+        first_start_seconds = loop.time()
         stop_task = asyncio.create_task(self._stop_event.wait())
         while not self._stop_event.is_set():
-            start_times_s = [
-                start_s for start_s in start_times_s if loop.time() - start_s < _RESTART_WINDOW_SECONDS
+            start_times_seconds = [
+                s for s in start_times_seconds if loop.time() - s < _RESTART_WINDOW_SECONDS
             ] + [loop.time()]
             standard_output = None if child.prints_to_terminal else asyncio.subprocess.DEVNULL
             process = await asyncio.create_subprocess_exec(
@@ -355,7 +357,7 @@ class _Supervisor:
             if child.closing_ends_cabinet and process.returncode == EXIT_CODE_CLOSED_BY_PERSON:
                 self._stop_event.set()
             elif self._should_end_cabinet(
-                child, process.returncode, len(start_times_s), loop.time() - first_start_s
+                child, process.returncode, len(start_times_seconds), loop.time() - first_start_seconds
             ):
                 self._exit_status = process.returncode or 1
                 self._stop_event.set()
@@ -363,7 +365,7 @@ class _Supervisor:
                 echo(f"egm: the {child.name} ended with status {process.returncode}; restarting", err=True)
                 if not child.is_machine:
                     await asyncio.wait(
-                        (stop_task,), timeout=_compute_restart_pause_seconds(len(start_times_s))
+                        (stop_task,), timeout=_compute_restart_pause_seconds(len(start_times_seconds))
                     )
         stop_task.cancel()
 
@@ -386,9 +388,9 @@ class _Supervisor:
             )
         if exit_status in {_OPERATOR_ERROR_EXIT_CODE, _FILE_CHANGED_EXIT_CODE}:
             return True
-        if end_count >= _RESTARTS_MAX:
+        if end_count >= _MACHINE_ENDS_MAX:
             echo(f"egm: the {child.name} ended {end_count} times within a minute", err=True)
-        return end_count >= _RESTARTS_MAX
+        return end_count >= _MACHINE_ENDS_MAX
 
 
 def _compute_restart_pause_seconds(end_count: int) -> float:
@@ -555,7 +557,7 @@ def _prepare_children(
         echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
     for fault in find_missing_ports(cabinet):
         echo(f"egm: {fault}", err=True)
-    for line in _list_first_start_notes(folder, screen_options.mode, cabinet):
+    for line in _list_start_notes(folder, screen_options.mode, cabinet):
         echo(f"egm: {line}")
     return _build_child_processes(folder, cabinet_path, cabinet, screen_options)
 

@@ -201,7 +201,7 @@ def _count_played_games(state: Path) -> int:
     if not (state / "journal.sqlite").exists():
         return 0
     with open_view(state) as view:
-        return view.meters().value("games_played")
+        return view.meters().get_value("games_played")
 
 
 def _play_more_games(state: Path, game_count: int, seed: int) -> float:
@@ -227,7 +227,7 @@ def _count_archived_games(state: Path) -> tuple[float, float]:
     with open_view(state) as view:
         archive_end: Any = view.state(ARCHIVE_END_KEY)
         archived_sequence = archive_end["through"] if archive_end else 0
-        entries_per_game = view.sequence / view.meters().value("games_played")
+        entries_per_game = view.sequence / view.meters().get_value("games_played")
         return archived_sequence / entries_per_game, (view.sequence - archived_sequence) / entries_per_game
 
 

@@ -81,7 +81,7 @@ def _count_wins_of_every_draw() -> dict[int, int]:
 def _count_cases_of_king_ticket(king_count: int) -> int:
     groups = tuple(frozenset({n}) for n in range(1, king_count + 1))
     part = JointSelection(groups, frozenset({3, 5}), _compute_win)
-    return JointCalculation([part], 80, 20).compute_distribution().total
+    return JointCalculation([part], 80, 20).compute_distribution().case_count
 
 
 def _measure_draws_per_second() -> float:

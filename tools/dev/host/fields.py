@@ -30,10 +30,10 @@ class FieldKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A named field of ``size`` bytes."""
+    """A named field of ``size_bytes`` bytes."""
 
     name: str
-    size: int
+    size_bytes: int
     kind: FieldKind = FieldKind.BCD
 
 
@@ -111,7 +111,7 @@ class _MessageReader:
         return field_data
 
     def read_field(self, field: Field) -> int | str:
-        return _decode_value(field, self.take(field.name, field.size))
+        return _decode_value(field, self.take(field.name, field.size_bytes))
 
     def read_part(self, part: LayoutPart, values: Values) -> None:
         match part:
@@ -219,25 +219,25 @@ def _encode_value(field: Field, value: Any) -> bytes:
     try:
         match field.kind:
             case FieldKind.BINARY:
-                data = int(value).to_bytes(field.size, "little")
+                data = int(value).to_bytes(field.size_bytes, "little")
             case FieldKind.TEXT:
                 data = str(value).encode("ascii")
             case FieldKind.RAW:
                 data = bytes.fromhex(value)
             case FieldKind.BCD | FieldKind.DIGITS:
-                digits = str(value).zfill(2 * field.size)
+                digits = str(value).zfill(2 * field.size_bytes)
                 data = bytes.fromhex(digits.zfill(len(digits) + len(digits) % 2))
                 if not digits.isdigit():
                     raise LayoutError(f"{field.name}: {value!r}: not decimal digits")
     except (ValueError, TypeError, OverflowError) as error:
         raise LayoutError(f"{field.name}: {value!r}: {error}") from error
-    if field.size and len(data) != field.size:
-        raise LayoutError(f"{field.name}: {value!r} takes {len(data)} bytes, not {field.size}")
+    if field.size_bytes and len(data) != field.size_bytes:
+        raise LayoutError(f"{field.name}: {value!r} takes {len(data)} bytes, not {field.size_bytes}")
     return data
 
 
 def compute_fixed_size(layout: Layout) -> int | None:
     """Return the number of bytes that messages of this layout have, or None if it varies."""
     if all(isinstance(part, Field) for part in layout):
-        return sum(part.size for part in layout if isinstance(part, Field))
+        return sum(part.size_bytes for part in layout if isinstance(part, Field))
     return None

@@ -58,8 +58,8 @@ class HostLine:
         self._is_marked = wire is WakeupEncoding.MARKED
         self._reply_timeout_seconds = reply_timeout_seconds
         self._gap_seconds = gap_seconds
-        #: Seconds from the last byte sent to the first of the reply, of the last exchange that had one.
         self.latency_seconds = 0.0
+        """Seconds from the last byte sent to the first of the reply, of the last exchange that had one."""
         local: dict[str, Any] = {} if "://" in port else {"exclusive": True}
         with self._convert_port_errors("opened"):
             self._serial = serial.serial_for_url(port, baudrate=BAUD_RATE, timeout=0, **local)

@@ -9,13 +9,13 @@ accounts are in minor units.
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Self
 
 from egm.errors import OperatorError
-from egm.record_codec import from_json, to_json
+from egm.record_codec import from_json, stored_as, to_json
 from meters import Journal, Transaction, Transfer
 from paytables import Game, RecordingDrawSource
 from paytables.contract import DrawSource, Json
@@ -52,8 +52,8 @@ from tools.floor.keno.entries import (
     TicketSold,
 )
 
-#: The code of a currency (ISO 4217).
-_CURRENCY_CODE: Final = re.compile("[A-Z]{3}")
+#: The form of a currency code (ISO 4217).
+_CURRENCY_CODE_PATTERN: Final = re.compile("[A-Z]{3}")
 #: The purpose that is stated to derive the secret of the control numbers.
 _CONTROL_NUMBER_PURPOSE: Final = b"keno control number"
 #: Accounts: money taken and paid at the desk; stakes of future draws; prizes and stakes owed; the venue's income.
@@ -71,10 +71,10 @@ TICKET_KEY_PREFIX: Final = "keno:ticket:"
 class OfficeCounters:
     """The office's counters, as stored in its journal."""
 
-    next_draw: int = 1
+    next_draw_number: int = field(default=1, metadata=stored_as("next_draw"))
     is_closed: bool = False
     """Whether the sales for the next draw are closed."""
-    last_ticket: int = 0
+    last_ticket_number: int = field(default=0, metadata=stored_as("last_ticket"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +89,12 @@ class DrawResult:
 
 @dataclass(frozen=True, slots=True)
 class OfficeTotals:
-    """The totals of a Keno office since it was opened; amounts are in minor units."""
+    """The totals of a Keno office since it was opened, as the command prints them; amounts are in minor units."""
 
     tickets: int
+    """The number of tickets sold."""
     draws: int
+    """The number of draws held or failed."""
     desk_cents: int
     """The money taken at the desk, less the money paid there."""
     staked_cents: int
@@ -145,7 +147,7 @@ class KenoOffice:
         definition = find_keno_rules(game).definition
         if journal.state(_OFFICE_STATE_KEY) is not None:
             raise OperatorError(f"{journal.medium_folders[0]}: there is a Keno office here already")
-        if not _CURRENCY_CODE.fullmatch(currency):
+        if not _CURRENCY_CODE_PATTERN.fullmatch(currency):
             raise OperatorError(f"currency: expected three capital letters, such as CAD, not {currency!r}")
         if definition.terms is None:
             raise OperatorError(
@@ -193,7 +195,11 @@ class KenoOffice:
         counters = self._read_counters()
         self._require_open_sales(counters)
         ticket = self.rules.draw_quick_picks(self.rules.build_ticket(request), draw_source)
-        number, first_draw, recorded_at = counters.last_ticket + 1, counters.next_draw, self._now()
+        number, first_draw, recorded_at = (
+            counters.last_ticket_number + 1,
+            counters.next_draw_number,
+            self._now(),
+        )
         acknowledgement = Acknowledgement(
             ticket_number=number,
             draw_numbers=tuple(range(first_draw, first_draw + ticket.draw_count)),
@@ -217,7 +223,7 @@ class KenoOffice:
             self._build_transfers(
                 (DESK_ACCOUNT, STAKED_ACCOUNT, printed_ticket.cost_credits if is_paid else 0)
             ),
-            replace(counters, last_ticket=number),
+            replace(counters, last_ticket_number=number),
         )
         return sold_ticket
 
@@ -276,7 +282,7 @@ class KenoOffice:
         """
         counters = self._read_counters()
         self._require_open_sales(counters)
-        draw_number = counters.next_draw
+        draw_number = counters.next_draw_number
         tickets = {
             ticket_number: claims.record_draw_closing(record, draw_number)
             for ticket_number, record in self.list_tickets().items()
@@ -454,8 +460,8 @@ class KenoOffice:
                 )
         counters = self._read_counters()
         return OfficeTotals(
-            tickets=counters.last_ticket,
-            draws=counters.next_draw - 1,
+            tickets=counters.last_ticket_number,
+            draws=counters.next_draw_number - 1,
             desk_cents=-self.journal.balance_cents(DESK_ACCOUNT),
             staked_cents=staked_credits * unit_cents,
             owed_cents=owed_credits * unit_cents,
@@ -470,7 +476,9 @@ class KenoOffice:
     def _require_open_sales(self, counters: OfficeCounters) -> None:
         """Raise OperatorError if the sales of a draw are closed and the draw has not been held or declared failed."""
         if counters.is_closed:
-            raise OperatorError(f"draw {counters.next_draw} is closed: hold it, or record that it failed")
+            raise OperatorError(
+                f"draw {counters.next_draw_number} is closed: hold it, or record that it failed"
+            )
 
     def _list_tickets_of_draw(self) -> tuple[int, dict[int, KenoTicketRecord]]:
         """Return the number of the draw whose sales are closed, and its tickets.
@@ -478,7 +486,7 @@ class KenoOffice:
         Raises OperatorError if the sales of no draw are closed.
         """
         counters = self._read_counters()
-        draw_number = counters.next_draw
+        draw_number = counters.next_draw_number
         if not counters.is_closed:
             raise OperatorError(
                 f"sales for draw {draw_number} have not ended: close them first, with `egm keno-office close`"
@@ -496,7 +504,7 @@ class KenoOffice:
         They are not stored here.
         """
         counters = self._read_counters()
-        return replace(counters, next_draw=counters.next_draw + 1, is_closed=False)
+        return replace(counters, next_draw_number=counters.next_draw_number + 1, is_closed=False)
 
     def _compute_prizes(
         self, tickets: Mapping[int, KenoTicketRecord], drawn_balls: DrawnBalls

@@ -152,7 +152,9 @@ def check_prizes_at_every_bet(case: CertificationCase) -> Iterator[Finding]:
         evidence, status = f"{format_count(len(bet.prizes), 'prize')}", status_from_check(ok=bet.rtp > 0)
         if not bet.prizes:
             profitable_wins = sorted(
-                win for win in (bet.distribution.counts if bet.distribution else ()) if win > bet.cost_credits
+                win
+                for win in (bet.distribution.case_count_by_win if bet.distribution else ())
+                if win > bet.cost_credits
             )
             evidence = f"no pay table; it returns {format_percent(bet.rtp)}"
             if profitable_wins:

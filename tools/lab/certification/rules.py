@@ -522,7 +522,7 @@ def check_simulation(case: CertificationCase) -> Iterator[Finding]:
             win_cap_text = (
                 f" (in both, each win counts as {format_count(win_cap, 'credit')} at most, because larger wins are"
                 f" too rare for this number of games; the exact return with all wins is {format_percent(bet.rtp)})"
-                if win_cap < max(bet.distribution.counts)
+                if win_cap < max(bet.distribution.case_count_by_win)
                 else ""
             )
         if not is_testable:

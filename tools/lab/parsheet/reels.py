@@ -263,7 +263,7 @@ def _compute_double_up_chance(bet: BetAnalysis, highest_credits: int) -> Fractio
     This is a win of at least one credit whose double is at most ``highest_credits``.
     """
     assert bet.distribution is not None  # checked by the caller
-    counts = bet.distribution.counts
+    counts = bet.distribution.case_count_by_win
     return Fraction(
-        sum(n for win, n in counts.items() if win and 2 * win <= highest_credits), bet.distribution.total
+        sum(n for win, n in counts.items() if win and 2 * win <= highest_credits), bet.distribution.case_count
     )

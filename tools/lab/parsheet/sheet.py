@@ -106,7 +106,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
                 "prize": prize.name,
                 "credits": prize.credits,
                 "mean_credits": to_exact_data(prize.compute_mean_credits(bet.cost_credits)),
-                "hits": prize.winning_case_count,
+                "hits": prize.win_count,
                 "per_game": to_exact_data(prize.rate),
                 "return": to_exact_data(prize.rtp),
             }
@@ -239,27 +239,29 @@ def build_win_classes(distribution: WinDistribution, cost_credits: int) -> dict[
     """Return the probability and the return of each class of wins; class limits are multiples of ``cost_credits``."""
     rows: list[dict[str, Any]] = []
     lower_limit: Fraction | None = None
-    wins = sorted(win for win in distribution.counts if win)
+    wins = sorted(win for win in distribution.case_count_by_win if win)
     first_index = 0
     for upper_limit in (*WIN_CLASS_UPPER_LIMITS, None):
         end_index = len(wins) if upper_limit is None else bisect_left(wins, upper_limit * cost_credits)
-        counts_in_class = {win: distribution.counts[win] for win in wins[first_index:end_index]}
+        counts_in_class = {win: distribution.case_count_by_win[win] for win in wins[first_index:end_index]}
         first_index = end_index
         rows.append(
             {
                 "from_bets": str(lower_limit or 0),
                 "below_bets": None if upper_limit is None else str(upper_limit),
-                "probability": to_exact_data(Fraction(sum(counts_in_class.values()), distribution.total)),
+                "probability": to_exact_data(
+                    Fraction(sum(counts_in_class.values()), distribution.case_count)
+                ),
                 "return": to_exact_data(
                     Fraction(
                         sum(win * count for win, count in counts_in_class.items()),
-                        distribution.total * cost_credits,
+                        distribution.case_count * cost_credits,
                     )
                 ),
             }
         )
         lower_limit = upper_limit
-    no_win_probability = Fraction(distribution.counts.get(0, 0), distribution.total)
+    no_win_probability = Fraction(distribution.case_count_by_win.get(0, 0), distribution.case_count)
     return {
         "nothing": to_exact_data(no_win_probability),
         "classes": rows,

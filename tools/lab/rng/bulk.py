@@ -69,8 +69,8 @@ class BulkDraws:
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self._read = read
-        #: The number of words rejected because no outcome owns them.
         self.rejected_word_count = 0
+        """The number of words rejected because no outcome owns them."""
 
     def below(self, bound: int, count: int) -> UnsignedArray:
         """Return ``count`` draws below ``bound`` as an array of the narrowest unsigned type.
@@ -151,10 +151,10 @@ class BulkDraws:
     def _draw_rows(self, bounds: Sequence[int], row_count: int) -> list[UnsignedArray]:
         """Return the draws of ``row_count`` rows below ``bounds``: for each bound an array with one draw per row."""
         layout = _RowLayout(bounds)
-        if not layout.units:
+        if not layout.unit_count:
             return [np.zeros(row_count, dtype=np.uint8) for _ in bounds]
         columns = np.ascontiguousarray(
-            self._read_accepted_units(layout, row_count).reshape(row_count, layout.units).T
+            self._read_accepted_units(layout, row_count).reshape(row_count, layout.unit_count).T
         )
         draws: list[UnsignedArray] = []
         for first_unit_index, unit_count, words_per_outcome in layout.words:
@@ -177,7 +177,7 @@ class BulkDraws:
         The word to which a unit belongs depends on the number of rejected words before it. Only a unit close
         to 65,535 can end a rejected word, so those few units are processed one by one.
         """
-        units = self._read_units(row_count * layout.units)
+        units = self._read_units(row_count * layout.unit_count)
         dropped_positions: list[int] = []
         examined_count = 0
         for _ in range(REJECTIONS_MAX * 8):
@@ -222,7 +222,7 @@ class _RowLayout:
     The most significant unit of a word is the last.
     """
 
-    __slots__ = ("_word_by_last_unit", "lowest_rejecting_unit", "units", "words")
+    __slots__ = ("_word_by_last_unit", "lowest_rejecting_unit", "unit_count", "words")
 
     @staticmethod
     def count_units(bounds: Sequence[int]) -> int:
@@ -230,20 +230,20 @@ class _RowLayout:
         return sum(_plan_draw(bound)[0] // 2 for bound in bounds)
 
     def __init__(self, bounds: Sequence[int]) -> None:
-        #: For each draw: first unit, units, share of each outcome.
         self.words: list[tuple[int, int, int]] = []
-        #: By the index of a word's last unit: its units, its bound, its share.
+        """For each draw: the index of its first unit, the number of its units, and the share of each outcome."""
         self._word_by_last_unit: dict[int, tuple[int, int, int]] = {}
-        self.units = 0
-        #: No word is rejected whose last unit is below this.
+        """By the index of a word's last unit: the number of its units, its bound, and its share."""
+        self.unit_count = 0
         self.lowest_rejecting_unit = 0xFFFF
+        """A word whose last unit is below this is never rejected."""
         for bound in bounds:
             unit_count, words_per_outcome = _plan_draw(bound)
             unit_count //= 2
-            self.words.append((self.units, unit_count, words_per_outcome))
-            self.units += unit_count
+            self.words.append((self.unit_count, unit_count, words_per_outcome))
+            self.unit_count += unit_count
             if unit_count:
-                self._word_by_last_unit[self.units - 1] = (unit_count, bound, words_per_outcome)
+                self._word_by_last_unit[self.unit_count - 1] = (unit_count, bound, words_per_outcome)
                 lowest_unit = bound * words_per_outcome >> 16 * (unit_count - 1)
                 self.lowest_rejecting_unit = min(self.lowest_rejecting_unit, lowest_unit)
 
@@ -255,7 +255,7 @@ class _RowLayout:
         ``accepted_unit_count`` is the number of accepted units before this one.
         """
         unit_count, bound, words_per_outcome = self._word_by_last_unit.get(
-            accepted_unit_count % self.units, (0, 0, 0)
+            accepted_unit_count % self.unit_count, (0, 0, 0)
         )
         if not unit_count:
             return 0
