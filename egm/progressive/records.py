@@ -32,7 +32,7 @@ class ClaimRecord:
     amount_cents: CentsOrZero | None
     """The amount to be paid in minor units: as the controller locked it, or as staff settled it; None until then."""
     payment_method: str | None = field(metadata=stored_as("way"))
-    """How the hit was paid: ``credit``, ``hand`` or ``void``; None until it is paid."""
+    """How the claim was settled: ``credit`` or ``hand`` (paid), or ``void`` (not paid); None until then."""
     is_unanswered: bool = field(metadata=stored_as("unanswered"))
     """Whether an attendant settled the hit at the displayed amount, because no controller replied to the claim."""
 
