@@ -182,19 +182,14 @@ class TicketDesk:
         with self._store.transaction():
             record = self._store.find_by_issue(issue_id)
             if record is not None:
-                requested_values = (
-                    TicketState.RESERVED,
-                    amount_cents,
-                    kind,
-                    denomination_cents,
-                    ticket_number,
+                is_same_request = (
+                    record.state == TicketState.RESERVED
+                    and record.ticket.amount_cents == amount_cents
+                    and record.ticket.kind == kind
+                    and record.ticket.denomination_cents == denomination_cents
+                    and (not ticket_number or record.ticket.number == ticket_number)
                 )
-                stored_values = (
-                    record.ticket.amount_cents,
-                    record.ticket.kind,
-                    record.ticket.denomination_cents,
-                )
-                if requested_values != (record.state, *stored_values, ticket_number and record.ticket.number):
+                if not is_same_request:
                     raise TicketOrderError(
                         f"{issue_id}: a ticket of {amount_cents} cents {kind} was "
                         "requested, but under this id the ledger has"
@@ -435,7 +430,7 @@ class TicketDesk:
         :class:`TicketOrderError` if the machine's own random source repeats numbers, because it is then broken.
         """
         for _ in range(_FREE_NUMBER_ATTEMPTS_MAX):
-            enrolment = self._store.increment_sequence(self._issuer.serial)
+            enrolment = self._store.advance_enrolment(self._issuer.serial)
             number = self._create_number(kind, enrolment)
             if number is None or self._store.find_ticket(number) is None:
                 return number

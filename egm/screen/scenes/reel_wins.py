@@ -138,7 +138,7 @@ def _draw_winning_symbol(
     painter = context.painter
     rect = grid.compute_cell_rect(*cell_position)
     x, y, w, h = rect
-    size_step = round(pulse_strength * 6)
+    size_step = round(pulse_strength * 6)  # few steps, so that few scaled pictures are cached
 
     def render_frame(size: tuple[int, int]) -> pygame.Surface:
         canvas = VectorCanvas(size, (w, h), 2)
