@@ -20,7 +20,7 @@ with pause_garbage_collector():  # otherwise it takes a third of the time of the
     from egm.app.first_start.wizard import CABINET_PRESET_FILE_NAME, run_first_start
     from egm.app.process import MachineProcess
     from egm.app.tilt_screen import (
-        MISSING_MEDIUM_TIMEOUT_S,
+        MISSING_MEDIUM_TIMEOUT_SECONDS,
         read_system_fault,
         retry_until_media_respond,
         serve_tilt_screen,
@@ -87,7 +87,7 @@ def _run_until_stopped(
     state_folder: StateFolder,
     cabinet_file: CabinetFile,
     clock: Clock,
-    patience_s: float,
+    patience_seconds: float,
     usb_stick_path: Path,
     *,
     requires_screen: bool,
@@ -119,7 +119,9 @@ def _run_until_stopped(
 
     try:
         asyncio.run(
-            _run_until_signal(retry_until_media_respond(run_machine, show_tilt, clock, patience_s=patience_s))
+            _run_until_signal(
+                retry_until_media_respond(run_machine, show_tilt, clock, patience_seconds=patience_seconds)
+            )
         )
     except RecordError as error:
         raise JournalDamaged("the memory", str(error)) from error
@@ -203,9 +205,9 @@ def _is_absent(file: Path) -> bool:
 @click.option("--cabinet", "cabinet_path", type=click.Path(path_type=Path))
 @click.option(
     "--patience",
-    "patience_s",
+    "patience_seconds",
     type=click.FloatRange(min=0),
-    default=MISSING_MEDIUM_TIMEOUT_S,
+    default=MISSING_MEDIUM_TIMEOUT_SECONDS,
     help="Seconds to wait for a missing second medium.",
 )
 @click.option(
@@ -251,7 +253,7 @@ def _is_absent(file: Path) -> bool:
 def main(
     state_path: Path,
     cabinet_path: Path | None,
-    patience_s: float,
+    patience_seconds: float,
     additional_ports: tuple[str, ...],
     preset_file: Path | None,
     usb_stick_path: Path,
@@ -295,7 +297,7 @@ def main(
                 state_folder,
                 cabinet_file,
                 clock,
-                patience_s,
+                patience_seconds,
                 usb_stick_path,
                 requires_screen=requires_screen,
             ):

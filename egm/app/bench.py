@@ -48,7 +48,7 @@ from egm.garbage_collector import pause_garbage_collector
 
 with pause_garbage_collector():  # collecting garbage would take a quarter of the time of these imports
     from egm.config.cabinet_file import CabinetFile, load_cabinet
-    from egm.devices.catalogue import PROTOCOLS
+    from egm.devices.protocols import PROTOCOLS
     from egm.devices.twin import ActionError, SimulatedPort, Twin
     from egm.errors import OperatorError
     from egm.kernel.messages import (

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.devices.bench_line import open_bench_line
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.bill import CctalkBillDriver
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.cctalk.hopper import CctalkHopperDriver
@@ -25,6 +24,7 @@ from egm.devices.interface import (
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.line import PortOpener, SerialLine, open_port
+from egm.devices.protocols import PROTOCOLS
 from egm.devices.tcl.driver import TclDriver, TclTemplate
 from egm.devices.transient import (
     TransientCoinLedger,

@@ -13,7 +13,7 @@ from egm.config.cabinet_file import GAMES_MAX, CabinetFile, GameTable
 from egm.config.computer_checks import find_impossible_folders, find_missing_ports
 from egm.config.levels import LevelScope
 from egm.config.mistakes import ConfigMistake, Consequence, build_config_mistake, find_similar_word
-from egm.devices.catalogue import PROTOCOLS
+from egm.devices.protocols import PROTOCOLS
 from egm.errors import LocalError, OperatorError
 from egm.play.installed_games import CertificateRules, admit_games
 from egm.play.prize_limits import compute_largest_prizes

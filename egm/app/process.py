@@ -37,9 +37,9 @@ from egm.app.watchdog import DriverProgressCheck, send_watchdog_heartbeats
 from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.config.computer_checks import find_shared_folders
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.hopper_twin import INITIAL_COIN_COUNT
 from egm.devices.line import PortOpener, open_port
+from egm.devices.protocols import PROTOCOLS
 from egm.errors import LocalError, OperatorError, RestartRequested
 from egm.garbage_collector import pause_garbage_collector
 from egm.host.desk_creation import create_ticket_desk

@@ -42,8 +42,8 @@ class ScreenWatch:
         self._machine = machine
         self._submit_event = submit_event
         self._list_screen_counts = list_screen_counts
-        self._all_present_since_s = self._last_check_s = self._read_monotonic_seconds()
-        self._missing_s = 0.0
+        self._all_present_since_seconds = self._last_check_seconds = self._read_monotonic_seconds()
+        self._missing_seconds = 0.0
 
     def _read_monotonic_seconds(self) -> float:
         """Return the monotonic clock's time in seconds."""
@@ -57,19 +57,22 @@ class ScreenWatch:
 
     def update_fault(self) -> None:
         """Raise the fault if a position has had no screen for too long; clear it once all have had one for a while."""
-        now_s = self._read_monotonic_seconds()
-        elapsed_s, self._last_check_s = now_s - self._last_check_s, now_s
+        now_seconds = self._read_monotonic_seconds()
+        elapsed_seconds, self._last_check_seconds = now_seconds - self._last_check_seconds, now_seconds
         if not all(self._list_screen_counts()):
-            self._all_present_since_s = now_s
-        if now_s - self._all_present_since_s < _PRESENT_SECONDS_UNTIL_COUNTED:
-            self._missing_s += elapsed_s
+            self._all_present_since_seconds = now_seconds
+        if now_seconds - self._all_present_since_seconds < _PRESENT_SECONDS_UNTIL_COUNTED:
+            self._missing_seconds += elapsed_seconds
         else:
-            self._missing_s = max(
-                0.0, self._missing_s - elapsed_s / _PRESENT_SECONDS_OFFSETTING_MISSING_SECOND
+            self._missing_seconds = max(
+                0.0, self._missing_seconds - elapsed_seconds / _PRESENT_SECONDS_OFFSETTING_MISSING_SECOND
             )
         is_fault_active = SCREEN_MISSING_FAULT in self._machine.active_faults
-        if is_fault_active and now_s - self._all_present_since_s >= _PRESENT_SECONDS_UNTIL_CLEARED:
-            self._missing_s = 0.0
+        if (
+            is_fault_active
+            and now_seconds - self._all_present_since_seconds >= _PRESENT_SECONDS_UNTIL_CLEARED
+        ):
+            self._missing_seconds = 0.0
             self._submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=SCREEN_MISSING_FAULT)))
-        elif not is_fault_active and self._missing_s >= _MISSING_SECONDS_UNTIL_FAULT:
+        elif not is_fault_active and self._missing_seconds >= _MISSING_SECONDS_UNTIL_FAULT:
             self._submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=SCREEN_MISSING_FAULT)))

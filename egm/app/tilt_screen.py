@@ -30,13 +30,13 @@ from paytables.source import parse_toml, read_contents
 
 #: Seconds to wait for a medium that does not respond before the machine continues with the first medium
 #: alone.
-MISSING_MEDIUM_TIMEOUT_S: Final = 60.0
+MISSING_MEDIUM_TIMEOUT_SECONDS: Final = 60.0
 #: Seconds between two attempts to use a medium that does not respond.
-_MISSING_MEDIUM_RETRY_PAUSE_S: Final = 5.0
+_MISSING_MEDIUM_RETRY_PAUSE_SECONDS: Final = 5.0
 #: The fault code of a cabinet file that cannot be used.
 CABINET_FILE_FAULT: Final = "cabinet_file_unusable"
 #: Seconds between two checks of whether the cabinet file, or another watched file, has changed.
-_FILE_CHECK_INTERVAL_S: Final = 1.0
+_FILE_CHECK_INTERVAL_SECONDS: Final = 1.0
 
 
 async def retry_until_media_respond(
@@ -44,23 +44,23 @@ async def retry_until_media_respond(
     show_tilt: Callable[[str, str], Coroutine[object, object, None]],
     clock: Clock,
     *,
-    patience_s: float = MISSING_MEDIUM_TIMEOUT_S,
-    pause_s: float = _MISSING_MEDIUM_RETRY_PAUSE_S,
+    patience_seconds: float = MISSING_MEDIUM_TIMEOUT_SECONDS,
+    pause_seconds: float = _MISSING_MEDIUM_RETRY_PAUSE_SECONDS,
 ) -> None:
     """Run ``run_machine``; while its storage media do not respond or are full, show the reason and try again.
 
     ``show_tilt`` receives the reason and a tilt code to show on the screen. ``run_machine`` receives True if one
-    of the two storage media may be missing; this is allowed once ``patience_s`` have passed. Any other error
+    of the two storage media may be missing; this is allowed once ``patience_seconds`` have passed. Any other error
     is raised.
     """
     start_ns = clock.monotonic_ns()
     while True:
         try:
-            await run_machine(clock.monotonic_ns() - start_ns >= patience_s * 1e9)
+            await run_machine(clock.monotonic_ns() - start_ns >= patience_seconds * 1e9)
         except (JournalUnwritable, TicketLedgerUnwritable) as error:
             code = "memory_full" if isinstance(error, MediumFull) else "memory_waits"
             with suppress(TimeoutError):
-                async with asyncio.timeout(pause_s):
+                async with asyncio.timeout(pause_seconds):
                     await show_tilt(str(error), code)
             allow_start_up_time()
         else:
@@ -167,7 +167,7 @@ async def wait_for_file_change(
     try:
         stamp_at_start = _read_modification_stamp(watched_path)
         while _read_modification_stamp(watched_path) == stamp_at_start:
-            await asyncio.wait({screen_task}, timeout=_FILE_CHECK_INTERVAL_S)
+            await asyncio.wait({screen_task}, timeout=_FILE_CHECK_INTERVAL_SECONDS)
             if screen_task.done():
                 return screen_task.result()
     finally:

@@ -31,7 +31,7 @@ from egm.config.levels import LevelScope, ProgressiveLevelTable, ProgressiveLink
 from egm.config.mistakes import ConfigMistake, build_config_mistake, build_model_error, read_toml_file
 from egm.config.sas_line import SasLineTable
 from egm.config.serials import Serial
-from egm.devices.catalogue import PROTOCOLS
+from egm.devices.protocols import PROTOCOLS
 from egm.errors import OperatorError
 from egm.private_files import make_folder_private, require_private_files, write_private_file
 from egm.tickets.errors import InvalidTicket

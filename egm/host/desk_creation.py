@@ -65,16 +65,16 @@ def create_ticket_desk(
             template=profile.id,
             limit_cents=profile.tickets.ticket_max_cents,
             valid_days=profile.tickets.validity_days,
-            unread_own_tickets_max=(
+            unread_max_before_own_number=(
                 profile.host.offline_ticket_count_max
                 if validator is TicketValidator.SYSTEM
                 else unread_tickets_max
             ),
-            unread_tickets_max=unread_tickets_max,
+            unread_max_before_host_number=unread_tickets_max,
         ),
         clock,
         create_number=build_stand_alone_numbering(draw_below) if is_stand_alone else create_enrolled_number,
         is_ticket_number=is_stand_alone_number if is_stand_alone else is_host_number,
-        is_date_known=lambda: timekeeper.is_clock_trusted,
+        is_clock_trusted=lambda: timekeeper.is_clock_trusted,
         is_known_to_journal=is_known_to_journal,
     )

@@ -216,9 +216,12 @@ class HostTicketInterface:
         machine = self._machine
         is_restricted = kind is CreditKind.RESTRICTED
         limit_cents = machine.profile.value_in.credit_limit_cents
-        is_date_known = machine.timekeeper.is_clock_trusted
+        is_clock_trusted = machine.timekeeper.is_clock_trusted
         has_expired = (
-            is_restricted and expiry_date is not None and is_date_known and expiry_date < machine.local_date
+            is_restricted
+            and expiry_date is not None
+            and is_clock_trusted
+            and expiry_date < machine.local_date
         )
         is_promotional = kind is not CreditKind.CASHABLE
         checks = (

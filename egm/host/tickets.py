@@ -197,7 +197,7 @@ def stack_authorised_ticket(machine: PositionMachine, event: Event) -> None:
     """
     inquiry, reply = _require_inquiry(machine), event.read_payload(TicketRedemptionAuthorised)
     kind, amount_cents = reply.kind, reply.amount_cents
-    result = machine.component(TicketDesk).admit_host_ticket(
+    result = machine.component(TicketDesk).begin_host_redemption(
         inquiry.id, inquiry.ticket_number, TicketKind(kind.value), amount_cents
     )
     if isinstance(result, TicketRefusal):

@@ -3,11 +3,10 @@
 A wager takes restricted credit first, then nonrestricted, then the player's own: credit that can only be
 played is played first, so that a promotion never costs the player money that could have been cashed out. This
 order, and the rule that a win is always cashable whatever it was wagered from, is the common practice for
-promotional credit on slot floors. None of the regulations read for this machine contradicts it, and none
-states it.
+promotional credit on slot floors. The regulations read for this machine neither require nor forbid it.
 
-Nonrestricted credit becomes cashable when the player cashes out, because tickets and hand-pays have no such
-kind (tickets out are cashable or restricted, and nonrestricted tickets are metered with the cashable ones).
+Nonrestricted credit becomes cashable when the player cashes out, because the tickets that the machine prints for
+credits are cashable or restricted, and a hand-pay is paid in cash.
 Restricted credit is never money. It is played, leaves on a restricted ticket or to the host that gave it, or
 expires.
 """
@@ -33,7 +32,7 @@ class CreditKind(StrEnum):
 
 
 #: The credit kinds that the player can cash out.
-CASHABLE_CREDIT_KINDS: Final = (CreditKind.CASHABLE, CreditKind.NONRESTRICTED)
+CASH_OUT_CREDIT_KINDS: Final = (CreditKind.CASHABLE, CreditKind.NONRESTRICTED)
 
 
 #: The account of the player's own money at the first position.
@@ -70,13 +69,13 @@ def build_credit_transfers(
 def divide_stakes_among_amounts(
     stakes: Iterable[tuple[str, int]], amounts_cents: Iterable[int], position: Position
 ) -> tuple[tuple[tuple[str, int], ...], ...]:
-    """Divide the credit staked in a round among the given amounts.
+    """Divide the credit staked in a round among the given amounts; return for each the (account, minor units) pairs.
 
-    ``stakes`` has (account, minor units) pairs. Return for each amount the pairs that make it up. The amounts are
-    filled one after the other, each with the kinds of credit in the order in which a wager takes them.
-    ``amounts_cents`` must be in this order: the amount that is lost or won, the amount that stays on the table, the
-    refund. Promotional credit that stays or is refunded keeps its kind. Raises :class:`InvariantError` if the amounts
-    do not add up to the stake.
+    The amounts are filled one after the other, each with the kinds of credit in the order in which a wager takes them.
+    So the first amount gets the promotional credit first. The callers put the part of the stakes that is decided (lost
+    or won) before the part that stays on the table and the refund: promotional credit is used up first, and what stays
+    or is refunded keeps its kind. ``stakes`` has (account, minor units) pairs. Raises :class:`InvariantError` if the
+    amounts do not add up to the stake.
     """
     unassigned_cents_by_account = {position.name_credit_account(kind): 0 for kind in CreditKind}
     for account, cents in stakes:

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol, TypeVar, cast, overload
 
 from egm.clock import Clock
 from egm.errors import InvariantError
-from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind, build_credit_transfers
+from egm.kernel.credits import CASH_OUT_CREDIT_KINDS, CreditKind, build_credit_transfers
 from egm.kernel.entries import AnyEntryDeclaration, EntryDeclaration, EntryDeclarations, EntryError
 from egm.kernel.events import Event, EventReplacement, EventType, FaultChange
 from egm.kernel.games import Selection
@@ -283,7 +283,7 @@ class PositionMachine:
     @property
     def cashable_cents(self) -> int:
         """Return the unreserved credits that the player could cash out now: all but restricted credit."""
-        return sum(map(self.read_credit_cents, CASHABLE_CREDIT_KINDS))
+        return sum(map(self.read_credit_cents, CASH_OUT_CREDIT_KINDS))
 
     @property
     def local_date(self) -> date:

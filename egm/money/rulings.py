@@ -4,7 +4,7 @@ A ruling never undoes or changes an entry: it is a separate transaction, with th
 entered through a staff form (:mod:`egm.money.forms`), which says who may make it; a forfeit takes two persons.
 """
 
-from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind
+from egm.kernel.credits import CASH_OUT_CREDIT_KINDS, CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
@@ -117,7 +117,7 @@ def register_unclaimed_credits(machine: PositionMachine, event: Event) -> None:
         OrphanCredits(
             **build_ruling_details(machine, event), amount_cents=amount_cents, expired_cents=restricted_cents
         ),
-        transfers=machine.build_debit_transfers(amount_cents, "house:orphan", CASHABLE_CREDIT_KINDS)
+        transfers=machine.build_debit_transfers(amount_cents, "house:orphan", CASH_OUT_CREDIT_KINDS)
         + machine.build_debit_transfers(restricted_cents, "house:expired", (CreditKind.RESTRICTED,)),
     )
 

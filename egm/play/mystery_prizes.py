@@ -1,13 +1,14 @@
 """Mystery prizes of a progressive controller: recorded, added to the game that won them, and paid.
 
-The controller finds the winner while it counts the contributions of the wagers. So the result of a wager is known
-only when its contribution has been counted. By then the game is on the screen; it does not end before. The prize's
+The controller finds the winner while it counts the contributions of the wagers. Whether a wager has won is therefore
+known only once the controller has counted its contribution. Until then the game stays open on the screen. The prize's
 amount is a secret to which the controller committed beforehand. The prize is added to the game that won it and paid
 with that game's win.
+
 If the controller does not reply, the game waits, or an attendant ends it if the profile allows this. If the prize is
 reported later, it locks the machine and is paid by hand to the player of that game (I-09).
 
-The id of a linked level is also the id of the pool under which the accounts hold its money.
+The accounts hold the money of a linked level under its id: ``pool_id`` is the id of the level and of this pool.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,30 +21,34 @@ from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
 from egm.play import game_messages
 from egm.play.entries import GAME_VOID
-from egm.play.records.game_record import GameRecord, LevelHitRecord, MysteryPrizeWon
+from egm.play.records.game_record import GameRecord, LevelHitRecord, MysteryPrizeRecord
 from egm.play.records.games import GameInProgress, find_open_game
 from egm.progressive import game_levels, held_prizes
 from egm.progressive.entries import PRIZE_NOT_OF_THIS_MACHINE, PRIZE_PAID_BY_HAND, PRIZE_RETURNED, PRIZE_WON
-from egm.progressive.events import AwardLocked, MysteryPrizeWonReport
+from egm.progressive.events import AwardLocked, MysteryPrizeReport
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.messages import WonPrize
+from egm.progressive.messages import MysteryPrizeMessage
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.record_codec import from_json
 from meters import Transfer
 from meters.recall import PLAY_START_KIND, PLAY_START_KINDS
 
 
-def record_mystery_prize(machine: PositionMachine, event: Event) -> None:
-    """Record a mystery prize that the controller reports, and add it to the game that won it.
+def handle_mystery_prize_report(machine: PositionMachine, event: Event) -> None:
+    """Process a controller's report of a mystery prize. The first of these cases that applies decides what happens.
 
-    If that game has ended, the prize is paid by hand; while a game is open or another payment is in progress, the
-    report is ignored, because the controller repeats it. If that game was declared void, the prize returns to its
-    level. A report of a settled prize changes nothing. A prize that belongs to no wager of this machine is recorded
-    once and not paid; if the controller corrects the report, the prize is paid. A prize that cannot be verified is held
-    until staff have ruled on it (:mod:`egm.progressive.held_prizes`), even if a later report can be verified.
+    * The prize is settled, or this report is already recorded as another machine's: nothing changes.
+    * It is held: it stays held until staff have ruled on it, even if this report can be verified.
+    * No wager of this machine won it: it is recorded once and not paid. If the controller corrects the report, the
+      prize is paid.
+    * The game that won it was declared void: the prize returns to its level.
+    * It cannot be verified: it is held until staff have ruled on it (:mod:`egm.progressive.held_prizes`).
+    * The game that won it is open: the prize is added to that game.
+    * That game has ended: the prize is paid by hand. While a game is open or another payment is in progress, the
+      report is ignored, because the controller repeats it.
     """
-    report = event.read_payload(MysteryPrizeWonReport)
-    level_id, prize = report.level_id, report.won_prize
+    report = event.read_payload(MysteryPrizeReport)
+    pool_id, prize = report.level_id, report.won_prize
     if held_prizes.is_prize_report_closed(machine, prize):
         return
     held_prize = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD_PRIZE}{prize.claim_id}")
@@ -51,24 +56,23 @@ def record_mystery_prize(machine: PositionMachine, event: Event) -> None:
         held_prizes.hold_prize(machine, prize.claim_id, held_prize)
         return
     open_game_record = find_open_game(machine)
-    game_record = (
-        open_game_record
-        if open_game_record is not None
-        and _has_contributed_to_level(open_game_record, level_id, prize.contribution_number)
-        else None
-    )
-    game_record = game_record or _find_contributing_game(machine, level_id, prize.contribution_number)
+    if open_game_record is not None and _has_contributed_to_level(
+        open_game_record, pool_id, prize.contribution_number
+    ):
+        game_record: GameRecord | None = open_game_record
+    else:
+        game_record = _find_contributing_game(machine, pool_id, prize.contribution_number)
     if game_record is None:
         machine.post(
             PRIZE_NOT_OF_THIS_MACHINE,
-            _build_prize_record(machine, None, level_id, prize),
+            _build_prize_record(machine, None, pool_id, prize),
             entry_id=held_prizes.build_foreign_prize_entry_id(prize),
         )
     elif _is_game_void(machine, game_record):
-        _return_prize_to_level(machine, game_record, level_id, prize, "void")
-    elif reason := held_prizes.find_reason_to_doubt_prize(machine, level_id, prize):
+        _return_prize_to_level(machine, game_record, pool_id, prize, "void")
+    elif reason := held_prizes.find_reason_to_doubt_prize(machine, pool_id, prize):
         held_prize = HeldPrize(
-            pool_id=level_id,
+            pool_id=pool_id,
             play_id=game_record.play_id,
             amount_cents=prize.amount_cents,
             reason=reason,
@@ -77,9 +81,9 @@ def record_mystery_prize(machine: PositionMachine, event: Event) -> None:
         )
         held_prizes.hold_prize(machine, prize.claim_id, held_prize)
     elif open_game_record is not None and game_record.play_id == open_game_record.play_id:
-        _add_prize_to_game(machine, game_record, level_id, prize)
+        _add_prize_to_game(machine, game_record, pool_id, prize)
     elif _can_open_handpay(machine, open_game_record):
-        _reserve_prize_for_handpay(machine, game_record, level_id, prize)
+        _reserve_prize_for_handpay(machine, game_record, pool_id, prize)
 
 
 def ruled_mystery_prize_can_be_settled(machine: PositionMachine, _: Event) -> bool:
@@ -89,11 +93,11 @@ def ruled_mystery_prize_can_be_settled(machine: PositionMachine, _: Event) -> bo
 
 def settle_ruled_mystery_prizes(machine: PositionMachine, _: Event) -> None:
     """Carry out the rulings on held mystery prizes: pay the prize by hand, or return it to its level."""
-    for key, ruling, game_record, level_id, prize in _iter_ruled_prizes(machine):
+    for key, ruling, game_record, pool_id, prize in _iter_ruled_prizes(machine):
         if ruling == held_prizes.DECISION_PAY:
-            _reserve_prize_for_handpay(machine, game_record, level_id, prize, {key: None})
+            _reserve_prize_for_handpay(machine, game_record, pool_id, prize, {key: None})
         else:
-            _return_prize_to_level(machine, game_record, level_id, prize, "declined", {key: None})
+            _return_prize_to_level(machine, game_record, pool_id, prize, "declined", {key: None})
 
 
 class _RuledPrize(NamedTuple):
@@ -102,8 +106,8 @@ class _RuledPrize(NamedTuple):
     key: str
     ruling: str
     game_record: GameRecord
-    level_id: str
-    prize: WonPrize
+    pool_id: str
+    prize: MysteryPrizeMessage
 
 
 def _iter_ruled_prizes(machine: PositionMachine) -> Iterator[_RuledPrize]:
@@ -111,11 +115,11 @@ def _iter_ruled_prizes(machine: PositionMachine) -> Iterator[_RuledPrize]:
     for claim_id, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD_PRIZE).items():
         if held_prize.ruling is None or not _can_open_handpay(machine, find_open_game(machine)):
             continue
-        level_id, prize = held_prize.pool_id, WonPrize.model_validate(held_prize.prize_report)
-        game_record = _find_contributing_game(machine, level_id, prize.contribution_number)
+        pool_id, prize = held_prize.pool_id, MysteryPrizeMessage.model_validate(held_prize.prize_report)
+        game_record = _find_contributing_game(machine, pool_id, prize.contribution_number)
         if game_record is not None:
             key = f"{ProgressiveKey.HELD_PRIZE}{claim_id}"
-            yield _RuledPrize(key, held_prize.ruling, game_record, level_id, prize)
+            yield _RuledPrize(key, held_prize.ruling, game_record, pool_id, prize)
 
 
 def send_award_to_screen(machine: PositionMachine, event: Event) -> None:
@@ -136,28 +140,28 @@ def _send_open_game_to_screen(machine: PositionMachine) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- the game that won
-def _has_contributed_to_level(game_record: GameRecord, level_id: str, contribution_number: int) -> bool:
+def _has_contributed_to_level(game_record: GameRecord, pool_id: str, contribution_number: int) -> bool:
     """Return whether the game's wager made the contribution number ``contribution_number`` to the level."""
     return any(
-        contribution.pool_id == level_id and contribution.contribution_number == contribution_number
+        contribution.pool_id == pool_id and contribution.contribution_number == contribution_number
         for contribution in game_record.levels.contributions
     )
 
 
 def _find_contributing_game(
-    machine: PositionMachine, level_id: str, contribution_number: int
+    machine: PositionMachine, pool_id: str, contribution_number: int
 ) -> GameRecord | None:
     """Return the game whose wager made contribution ``contribution_number`` to the level; None if no game did.
 
     Games are searched from the newest. A game whose contributions to the level are all older than the wanted one ends
-    the search, unless a memory clear carried it over: such entries are not in the order of play.
+    the search, unless a memory clear carried it over: the entries of carried-over games are not in the order of play.
     """
     for entry in machine.journal.entries(PLAY_START_KINDS, newest_first=True):
         game_record = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
         contribution_numbers = [
             contribution.contribution_number
             for contribution in game_record.levels.contributions
-            if contribution.pool_id == level_id and contribution.contribution_number is not None
+            if contribution.pool_id == pool_id and contribution.contribution_number is not None
         ]
         if contribution_number in contribution_numbers:
             return game_record
@@ -187,28 +191,28 @@ def _can_open_handpay(machine: PositionMachine, open_game_record: GameRecord | N
 
 # -------------------------------------------------------------------------------------------- records
 def _build_prize_record(
-    machine: PositionMachine, game_record: GameRecord | None, level_id: str, prize: WonPrize
-) -> MysteryPrizeWon:
+    machine: PositionMachine, game_record: GameRecord | None, pool_id: str, prize: MysteryPrizeMessage
+) -> MysteryPrizeRecord:
     """Return the record of a mystery prize: its published secret, and the commitment received earlier, if any."""
-    commitment = held_prizes.find_received_commitment(machine, level_id, prize.trigger.prize_number)
-    return MysteryPrizeWon(
+    commitment = held_prizes.find_received_commitment(machine, pool_id, prize.trigger.prize_number)
+    return MysteryPrizeRecord(
         play_id=None if game_record is None else game_record.play_id,
-        pool_id=level_id,
+        pool_id=pool_id,
         claim_id=prize.claim_id,
         contribution_number=prize.contribution_number,
         amount_cents=prize.amount_cents,
         hit_number=prize.hit_number,
         opened_secret=prize.trigger.to_json(),
         commitment=commitment,
-        is_proved=not held_prizes.find_reason_to_doubt_prize(machine, level_id, prize),
+        is_verified=not held_prizes.find_reason_to_doubt_prize(machine, pool_id, prize),
     )
 
 
 def _build_claim_state(
     machine: PositionMachine,
     game_record: GameRecord,
-    level_id: str,
-    prize: WonPrize,
+    pool_id: str,
+    prize: MysteryPrizeMessage,
     payment_method: str | None,
 ) -> dict[str, object]:
     """Return the state change that stores the claim to a mystery prize, until the controller has closed the claim.
@@ -216,8 +220,8 @@ def _build_claim_state(
     The claim is the record of the win that machine and controller share until both have recorded the payment.
     """
     record = ClaimRecord(
-        pool_id=level_id,
-        level_name=_find_level_name(game_record, level_id),
+        pool_id=pool_id,
+        level_name=_find_level_name(game_record, pool_id),
         is_mystery=True,
         contribution_number=prize.contribution_number,
         shown_cents=prize.amount_cents,
@@ -231,30 +235,34 @@ def _build_claim_state(
     return {f"{ProgressiveKey.CLAIM}{prize.claim_id}": record}
 
 
-def _find_level_name(game_record: GameRecord, level_id: str) -> str:
+def _find_level_name(game_record: GameRecord, pool_id: str) -> str:
     """Return the name that the game's definition gives to a progressive level."""
     return next(
-        (name for name, pool_id in game_record.levels.pool_id_by_level.items() if pool_id == level_id),
-        level_id,
+        (
+            name
+            for name, level_pool_id in game_record.levels.pool_id_by_level.items()
+            if level_pool_id == pool_id
+        ),
+        pool_id,
     )
 
 
 def _add_prize_to_game(
-    machine: PositionMachine, game_record: GameRecord, level_id: str, prize: WonPrize
+    machine: PositionMachine, game_record: GameRecord, pool_id: str, prize: MysteryPrizeMessage
 ) -> None:
     """Record a mystery prize as a progressive hit of the open game, and show the game again."""
     hit = LevelHitRecord(
-        pool_id=level_id,
-        level_name=_find_level_name(game_record, level_id),
+        pool_id=pool_id,
+        level_name=_find_level_name(game_record, pool_id),
         is_mystery=True,
         claim_id=prize.claim_id,
         amount_cents=prize.amount_cents,
     )
     machine.post(
         PRIZE_WON,
-        replace(_build_prize_record(machine, game_record, level_id, prize), hits=(hit,)),
+        replace(_build_prize_record(machine, game_record, pool_id, prize), hits=(hit,)),
         entry_id=held_prizes.build_prize_entry_id(prize.claim_id),
-        state=_build_claim_state(machine, game_record, level_id, prize, None),
+        state=_build_claim_state(machine, game_record, pool_id, prize, None),
     )
     machine.component(GameInProgress).record = game_record.with_hits((hit,))
     _send_open_game_to_screen(machine)
@@ -263,25 +271,25 @@ def _add_prize_to_game(
 def _return_prize_to_level(
     machine: PositionMachine,
     game_record: GameRecord,
-    level_id: str,
-    prize: WonPrize,
+    pool_id: str,
+    prize: MysteryPrizeMessage,
     reason: Literal["void", "declined"],
     state_change: Mapping[str, object] | None = None,
 ) -> None:
     """Record that a mystery prize returns to its level, because its game was void or staff have declined it."""
     machine.post(
         PRIZE_RETURNED,
-        replace(_build_prize_record(machine, game_record, level_id, prize), late_decision=reason),
+        replace(_build_prize_record(machine, game_record, pool_id, prize), late_decision=reason),
         entry_id=held_prizes.build_prize_entry_id(prize.claim_id),
-        state={**_build_claim_state(machine, game_record, level_id, prize, "void"), **(state_change or {})},
+        state={**_build_claim_state(machine, game_record, pool_id, prize, "void"), **(state_change or {})},
     )
 
 
 def _reserve_prize_for_handpay(
     machine: PositionMachine,
     game_record: GameRecord,
-    level_id: str,
-    prize: WonPrize,
+    pool_id: str,
+    prize: MysteryPrizeMessage,
     state_change: Mapping[str, object] | None = None,
 ) -> None:
     """Reserve a mystery prize for a hand-pay, because the game that won it is closed."""
@@ -290,26 +298,26 @@ def _reserve_prize_for_handpay(
         id=reservation_id,
         kind="progressive",
         amount_cents=prize.amount_cents,
-        progressive_pools=level_id,
+        progressive_pools=pool_id,
         play_id=game_record.play_id,
     )
     game_levels.register_hit(
         machine,
         game_record,
         f"{prize.claim_id}.hit",
-        pool_id=level_id,
-        level_name=_find_level_name(game_record, level_id),
+        pool_id=pool_id,
+        level_name=_find_level_name(game_record, pool_id),
         amount_cents=prize.amount_cents,
         payment_method="hand",
     )
     machine.post(
         PRIZE_PAID_BY_HAND,
-        replace(_build_prize_record(machine, game_record, level_id, prize), late_decision="hand"),
+        replace(_build_prize_record(machine, game_record, pool_id, prize), late_decision="hand"),
         entry_id=reservation_id,
-        transfers=(Transfer(f"house:progressive:{level_id}", "out:handpay_progressive", prize.amount_cents),),
+        transfers=(Transfer(f"house:progressive:{pool_id}", "out:handpay_progressive", prize.amount_cents),),
         dims=game_record.meter_dimensions,
         state={
-            **_build_claim_state(machine, game_record, level_id, prize, "hand"),
+            **_build_claim_state(machine, game_record, pool_id, prize, "hand"),
             MoneyKey.HANDPAY: handpay,
             **(state_change or {}),
         },

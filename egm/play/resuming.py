@@ -15,8 +15,8 @@ from egm.play.stepped_game import REPLAY_ERRORS, SteppedGame, UnreplayableGame, 
 
 
 @refusal_code("ended_game_has_conversation")
-def ended_game_is_loaded(machine: PositionMachine, _: Event) -> bool:
-    """Return whether the object of a game is still loaded (its SteppedGame) although no game is on display."""
+def stepped_game_is_loaded(machine: PositionMachine, _: Event) -> bool:
+    """Return whether the object of a game (its SteppedGame) is loaded; the rule applies only in states without play."""
     return machine.component(GameInProgress).stepped_game is not None
 
 
@@ -26,7 +26,7 @@ def unload_ended_game(machine: PositionMachine, _: Event) -> None:
 
 
 @refusal_code("open_game_has_no_conversation")
-def open_game_is_not_loaded(machine: PositionMachine, _: Event) -> bool:
+def stepped_game_is_not_loaded(machine: PositionMachine, _: Event) -> bool:
     """Return whether the open game is not loaded and must be replayed, as after a restart, door opening or tilt."""
     return machine.component(GameInProgress).stepped_game is None
 
@@ -59,7 +59,7 @@ def _rebuild_open_game(machine: PositionMachine, game_record: GameRecord) -> "St
     except REPLAY_ERRORS as error:
         if game_record.outcome is None:
             raise
-        # Raises if the definition is lost: only it has the value of a won prize in kind.
+        # Called because it raises if the definition is lost: only that has the value of a won prize in kind.
         prizes_in_kind.list_won_prizes(machine, game_record)
         _record_replay_difference(machine, game_record, error)
         return UnreplayableGame()

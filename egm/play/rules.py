@@ -24,7 +24,7 @@ from egm.play.endings import end_game, end_game_with_handpay, outcome_is_of_open
 from egm.play.forms import PLAY_FORMS
 from egm.play.machine_check import record_machine_check
 from egm.play.mystery_prizes import (
-    record_mystery_prize,
+    handle_mystery_prize_report,
     ruled_mystery_prize_can_be_settled,
     send_award_to_screen,
     settle_ruled_mystery_prizes,
@@ -56,9 +56,9 @@ from egm.play.residual_credit import (
     residual_credit_can_be_staked,
 )
 from egm.play.resuming import (
-    ended_game_is_loaded,
-    open_game_is_not_loaded,
     resume_open_game,
+    stepped_game_is_loaded,
+    stepped_game_is_not_loaded,
     unload_ended_game,
 )
 from egm.play.rounds import (
@@ -193,10 +193,10 @@ PLAY_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     Rule(
         EventType.AFTER_EVENT,
         STATES_NOT_PLAYING,
-        (ended_game_is_loaded,),
+        (stepped_game_is_loaded,),
         (unload_ended_game,),
     ),
-    Rule(EventType.AFTER_EVENT, _PLAYING_STATE, (open_game_is_not_loaded,), (resume_open_game,)),
+    Rule(EventType.AFTER_EVENT, _PLAYING_STATE, (stepped_game_is_not_loaded,), (resume_open_game,)),
     # ------------------------------------------------------------------ player protection, as time passes
     Rule(
         EventType.DISMISS_REMINDER,
@@ -271,7 +271,7 @@ PLAY_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
         EventType.MYSTERY_PRIZE_WON,
         STATES_AFTER_BOOT,
         (),
-        (record_mystery_prize,),
+        (handle_mystery_prize_report,),
         NextState.DERIVED_ONCE_TESTED,
     ),
     Rule(

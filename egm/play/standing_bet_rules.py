@@ -12,12 +12,12 @@ from egm.money.rulings import location_is_stated
 from egm.play.keys import TableKey
 from egm.play.records.game_record import SharedTableState, TableRecord
 from egm.play.standing_bets import (
-    bets_stand,
+    bets_are_abandoned,
+    bets_stand_between_games,
     notify_bets_stay,
     return_abandoned_bets,
     return_bets_and_cash_out,
     return_bets_before_event,
-    standing_bets_are_abandoned,
     standing_bets_can_be_returned,
     take_down_bets_and_cash_out,
 )
@@ -28,7 +28,7 @@ _STANDING_BET_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     Rule(
         EventType.CASH_OUT,
         single_state(State.OUT_OF_SERVICE),
-        (bets_stand,),
+        (bets_stand_between_games,),
         (return_bets_and_cash_out,),
         NextState.SAME,
         REPORT_REFUSAL,
@@ -44,7 +44,7 @@ _STANDING_BET_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
     Rule(
         EventType.CASH_OUT,
         single_state(State.IDLE),
-        (bets_stand,),
+        (bets_stand_between_games,),
         (notify_bets_stay,),
         NextState.SAME,
         REPORT_REFUSAL,
@@ -53,13 +53,11 @@ _STANDING_BET_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
         MONEY_FORMS,
         EventType.REGISTER_UNCLAIMED_CREDITS,
         single_state(State.SERVICE_MENU),
-        (bets_stand, location_is_stated),
+        (bets_stand_between_games, location_is_stated),
         return_bets_before_event,
         NextState.SAME,
     ),
-    Rule(
-        EventType.AFTER_EVENT, STATES_FOR_CASH_OUT, (standing_bets_are_abandoned,), (return_abandoned_bets,)
-    ),
+    Rule(EventType.AFTER_EVENT, STATES_FOR_CASH_OUT, (bets_are_abandoned,), (return_abandoned_bets,)),
 )
 
 TABLES_FEATURE: Final = Feature(

@@ -1,9 +1,9 @@
 """Standing bets on a table between two games, and what happens to them when the player leaves or play must stop.
 
-Standing bets are wagered, and belong to the player until a round decides them. Bets that the game's rules allow
-to be taken down are returned at a cash-out. Others, such as a pass line bet with its point, must be decided by
-further rounds, which cost nothing: the machine shows a notice. If play is not possible, because of a fault or a
-pause of play, all bets are returned. Nothing is drawn here, and no bet is lost by leaving.
+Standing bets are wagered, and belong to the player until a round decides them. At a cash-out, bets that the game's
+rules allow to be taken down are given back. Others, such as a pass line bet with its point, must be decided by further
+rounds; the machine shows a notice that says so. These rounds cost nothing. If play is not possible, because of a fault
+or a pause of play, all bets are given back. Nothing is drawn here, and no bet is lost by leaving.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -49,7 +49,7 @@ class TableViewData(NamedTuple):
 def read_table_view(machine: PositionMachine) -> TableViewData:
     """Return what the screen shows of the selected game's table.
 
-    All is empty if no game is selected, or if the game cannot be continued from the stored state of its table.
+    The result is empty if no game is selected, or if the game cannot be continued from the stored state of its table.
     """
     game = machine.games.get(machine.selection.game_id)
     table = None if game is None else read_table(machine, game.digest)
@@ -73,13 +73,13 @@ def read_table_view(machine: PositionMachine) -> TableViewData:
         for published_spot, current_spot in zip(game.rules.list_spots(), spots, strict=True)
         if _build_spot_view(published_spot, {}) != _build_spot_view(current_spot, bet_max_by_spot)
     }
-    closed_spot_ids = {
+    unavailable_spot_ids = {
         *list_closed_spots(machine.component(ProgressivePools), current_game, denomination_cents),
         *_iter_unavailable_hand_spots(machine, spots),
     }
     return TableViewData(
         standing_credits_by_spot,
-        tuple(spot.id for spot in spots if not spot.accepts_bets or spot.id in closed_spot_ids),
+        tuple(spot.id for spot in spots if not spot.accepts_bets or spot.id in unavailable_spot_ids),
         felt_state.model_copy(update={"spots": spot_views}),
     )
 
@@ -96,7 +96,7 @@ def _iter_unavailable_hand_spots(machine: PositionMachine, spots: Iterable[Spot]
 
 
 def _build_spot_view(spot: Spot, bet_max_by_spot: Mapping[str, int]) -> SpotState:
-    """Return a spot's current odds and limits for the screen; ``bet_max_by_spot`` are limits in credits by spot."""
+    """Return a spot's current odds and limits for the screen; ``bet_max_by_spot`` has limits in credits."""
     return SpotState(
         odds=spot.odds,
         bet_min_credits=spot.bet_min,
@@ -107,27 +107,29 @@ def _build_spot_view(spot: Spot, bet_max_by_spot: Mapping[str, int]) -> SpotStat
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def bets_stand(machine: PositionMachine, _: Event) -> bool:
-    """Return whether there are standing bets on some table while no game is open."""
+@refusal_code("bets_stand")
+def bets_stand_between_games(machine: PositionMachine, _: Event) -> bool:
+    """Return whether there are standing bets on some table and no game is open."""
     return bool(list_tables_with_standing_bets(machine)) and machine.memory.get(PlayKey.GAME) is None
 
 
 @refusal_code("bets_may_leave")
 def standing_bets_can_be_returned(machine: PositionMachine, event: Event) -> bool:
-    """Return whether some standing bets can be returned: the game's rules allow it, or play is not possible."""
-    return bets_stand(machine, event) and any(
+    """Return whether some standing bets can be given back: the game's rules allow it, or play is not possible."""
+    return bets_stand_between_games(machine, event) and any(
         not _is_table_playable(machine, table) or _count_returnable_credits(machine, table)
         for table in list_tables_with_standing_bets(machine)
     )
 
 
-def standing_bets_are_abandoned(machine: PositionMachine, event: Event) -> bool:
-    """Return whether there are bets that no player can continue.
+@refusal_code("standing_bets_are_abandoned")
+def bets_are_abandoned(machine: PositionMachine, event: Event) -> bool:
+    """Return whether there are bets on a table that cannot be played any more.
 
     They are standing bets of a game that cannot be continued (see :func:`_rebuild_table_game`), or chips placed by a
     player who has no credit left.
     """
-    has_discontinued_table = bets_stand(machine, event) and any(
+    has_discontinued_table = bets_stand_between_games(machine, event) and any(
         _rebuild_table_game(machine, table) is None for table in list_tables_with_standing_bets(machine)
     )
     return has_discontinued_table or has_abandoned_chips(machine)
@@ -135,7 +137,11 @@ def standing_bets_are_abandoned(machine: PositionMachine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def take_down_bets_and_cash_out(machine: PositionMachine, _: Event) -> Event:
-    """Return to the player the standing bets that may be taken down, and return the cash-out event to process next."""
+    """Take down the standing bets and credit them to the player; return the cash-out event, to be processed next.
+
+    Bets that the rules do not allow to be taken down stay, unless the table cannot be played now: then all its bets are
+    credited.
+    """
     for table in list_tables_with_standing_bets(machine):
         if _is_table_playable(machine, table):
             _take_down_bets(machine, table)
@@ -145,12 +151,12 @@ def take_down_bets_and_cash_out(machine: PositionMachine, _: Event) -> Event:
 
 
 def return_bets_and_cash_out(machine: PositionMachine, _: Event) -> Event:
-    """Return all standing bets to the player, as play is not possible; return the cash-out event to process next."""
+    """Credit all standing bets to the player, as play is not possible; return the cash-out event to process next."""
     return return_bets_before_event(machine, Event(EventType.CASH_OUT, CashOut()))
 
 
 def return_bets_before_event(machine: PositionMachine, event: Event) -> Event:
-    """Move all standing bets of this position back to its credits; return ``event``, to be processed next.
+    """Credit all standing bets of this position to its player; return ``event``, to be processed next.
 
     The event then applies to credits that include the bets, and the next player finds no bets.
     """
@@ -176,7 +182,7 @@ def notify_bets_stay(machine: PositionMachine, _: Event) -> None:
 
 
 def return_abandoned_bets(machine: PositionMachine, _: Event) -> None:
-    """Return standing bets of games that cannot be continued; clear chips placed by a player who has no credit."""
+    """Credit standing bets of games that cannot be continued; clear chips placed by a player who has no credit."""
     if has_abandoned_chips(machine):
         clear_bet(machine)
     for table in list_tables_with_standing_bets(machine):
@@ -231,7 +237,7 @@ def _count_returnable_credits(machine: PositionMachine, table: TableRecord) -> i
 
 
 def _take_down_bets(machine: PositionMachine, table: TableRecord) -> None:
-    """Return to the player the bets on one table that may be taken down; the other bets stay."""
+    """Credit to the player the bets on one table that may be taken down; the other bets stay."""
     game = _rebuild_table_game(machine, table)
     if game is None or not _count_returnable_credits(machine, table):
         return
@@ -249,7 +255,7 @@ def _take_down_bets(machine: PositionMachine, table: TableRecord) -> None:
 def _return_all_bets(
     machine: PositionMachine, table: TableRecord, reason: Literal["stopped", "changed"]
 ) -> None:
-    """Return to the player all standing bets on one table."""
+    """Credit to the player all standing bets on one table."""
     _post_returned_bets(machine, table, reason, table.standing_bets_cents, None)
 
 
@@ -262,9 +268,9 @@ def _post_returned_bets(
     *,
     commission_cents: int = 0,
 ) -> None:
-    """Record that bets were returned from a table.
+    """Record that bets on a table were credited to the player.
 
-    ``returned_cents`` is the amount returned, ``remaining_table_state`` the state of the table with the bets
+    ``returned_cents`` is the amount credited, ``remaining_table_state`` the state of the table with the bets
     that stay. ``commission_cents`` is what the operator keeps of the bets taken down, such as a commission paid
     when the bet was made.
     """

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind
+from egm.kernel.credits import CASH_OUT_CREDIT_KINDS, CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
@@ -75,7 +75,7 @@ def collect_time_charge(machine: PositionMachine, game_record: GameRecord) -> No
             minutes=charge.minutes,
             paid_until=paid_until,
         ),
-        transfers=machine.build_debit_transfers(amount_cents, TIME_CHARGE_ACCOUNT, CASHABLE_CREDIT_KINDS),
+        transfers=machine.build_debit_transfers(amount_cents, TIME_CHARGE_ACCOUNT, CASH_OUT_CREDIT_KINDS),
         state={
             PlayKey.PAID_PLAYING_TIME: PaidPlayingTime(
                 digest=game_record.game_reference.digest, paid_until=paid_until

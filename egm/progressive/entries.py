@@ -17,7 +17,7 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
 from egm.kernel.significance import ClearCondition, EventEffect, Significance
 from egm.money.keys import MoneyKey
-from egm.play.records.game_record import MysteryPrizeWon
+from egm.play.records.game_record import MysteryPrizeRecord
 from egm.play.records.games import MYSTERY_WON_KIND
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import LevelTerms
@@ -241,20 +241,20 @@ PRIZE_COMMITTED: Final = EntryDeclaration(
 # These three entries have one kind; the field ``late_decision`` of the record distinguishes them.
 PRIZE_WON: Final = EntryDeclaration(
     kind=MYSTERY_WON_KIND,
-    record=MysteryPrizeWon,
+    record=MysteryPrizeRecord,
     description="A controller found that the open game has won a mystery prize, which is paid with the game.",
     written_keys=(ProgressiveKey.CLAIM,),
 )
 PRIZE_RETURNED: Final = EntryDeclaration(
     kind=MYSTERY_WON_KIND,
-    record=MysteryPrizeWon,
+    record=MysteryPrizeRecord,
     description="A mystery prize returns to its level: its game is void, or staff have declined it.",
     written_keys=(ProgressiveKey.CLAIM,),
     optional_keys=(ProgressiveKey.HELD_PRIZE,),
 )
 PRIZE_PAID_BY_HAND: Final = EntryDeclaration(
     kind=MYSTERY_WON_KIND,
-    record=MysteryPrizeWon,
+    record=MysteryPrizeRecord,
     description="A mystery prize of a game that is over is reserved for a hand-pay.",
     phase=Phase.RESERVE,
     permitted_transfers=(PermittedTransfer("house:progressive:*", "out:handpay_progressive"),),
@@ -267,7 +267,7 @@ PRIZE_PAYMENT_LOST: Final = EntryDeclaration(
 )
 PRIZE_NOT_OF_THIS_MACHINE: Final = EntryDeclaration(
     kind="progressive.not_ours",
-    record=MysteryPrizeWon,
+    record=MysteryPrizeRecord,
     description="A controller reported a mystery prize that no wager of this machine has won; it is not paid.",
 )
 PRIZE_HELD: Final = EntryDeclaration(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
 from egm.kernel.events import EmptyPayload, EventName, EventType, Payload
-from egm.progressive.messages import WonPrize
+from egm.progressive.messages import MysteryPrizeMessage
 from egm.record_codec import NOT_STORED, stored_as
 from egm.staff.events import FilledForm, RulingForm
 
@@ -26,11 +26,11 @@ class ProgressiveClaimClosed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MysteryPrizeWonReport:
+class MysteryPrizeReport:
     """Event: a controller reports that a contribution of this machine has won a mystery level."""
 
     level_id: str = field(metadata=stored_as("level"))
-    won_prize: Annotated[WonPrize, NOT_STORED] = field(metadata=stored_as("won"))
+    won_prize: Annotated[MysteryPrizeMessage, NOT_STORED] = field(metadata=stored_as("won"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class HeldPrizeRulingForm(RulingForm):
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.AWARD_LOCKED: AwardLocked,
     EventType.PROGRESSIVE_CLAIM_CLOSED: ProgressiveClaimClosed,
-    EventType.MYSTERY_PRIZE_WON: MysteryPrizeWonReport,
+    EventType.MYSTERY_PRIZE_WON: MysteryPrizeReport,
     EventType.PROGRESSIVE_AMOUNTS_CHANGED: EmptyPayload,
     EventType.MOVE_PROGRESSIVE_LEVEL: LevelMoveForm,
     EventType.ENROL_LINK: EnrolmentForm,

@@ -21,7 +21,7 @@ from egm.progressive.entries import PRIZE_COMMITTED, PRIZE_HELD, PRIZE_RULED, Le
 from egm.progressive.events import HeldPrizeRulingForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_views import read_displayed_amount
-from egm.progressive.messages import WonPrize
+from egm.progressive.messages import MysteryPrizeMessage
 from egm.progressive.pools import ProgressivePool, ProgressivePools
 from egm.progressive.records import ClaimRecord, CommittedPrize, HeldPrize, ReceivedCommitment
 from egm.record_codec import from_json
@@ -51,7 +51,7 @@ def find_received_commitment(machine: PositionMachine, pool_id: str, prize_numbe
     return find_earlier_commitment(machine.journal, pool_id, prize_number) or first_commitment
 
 
-def find_reason_to_doubt_prize(machine: PositionMachine, pool_id: str, prize: WonPrize) -> str:
+def find_reason_to_doubt_prize(machine: PositionMachine, pool_id: str, prize: MysteryPrizeMessage) -> str:
     """Return why a reported mystery prize cannot be verified; empty if it is verified."""
     trigger, pool = prize.trigger, machine.component(ProgressivePools).pool_by_id.get(pool_id)
     commitment = find_received_commitment(machine, pool_id, trigger.prize_number)
@@ -64,7 +64,7 @@ def find_reason_to_doubt_prize(machine: PositionMachine, pool_id: str, prize: Wo
     return _find_reason_to_doubt_terms(pool, prize)
 
 
-def _find_reason_to_doubt_terms(pool: ProgressivePool, prize: WonPrize) -> str:
+def _find_reason_to_doubt_terms(pool: ProgressivePool, prize: MysteryPrizeMessage) -> str:
     """Return how a mystery prize's secret amount contradicts this machine's terms of the level, or an empty string."""
     trigger, terms = prize.trigger, pool.definition.terms
     step_amount = pool.definition.stake_and_hit_rate.stake_cents * terms.increment
@@ -204,14 +204,14 @@ def rule_on_prize(machine: PositionMachine, event: Event) -> None:
             amount_cents=held_prize.amount_cents,
             doubt_reason=held_prize.reason,
         )
-    is_amount_open = claim is not None and claim.payment_method is None and claim.amount_cents is None
+    lacks_amount = claim is not None and claim.payment_method is None and claim.amount_cents is None
     if held_prize is not None:  # a hit that has been settled or voided meanwhile needs nothing more
-        is_settled = is_amount_open or held_prize.prize_report is None
+        is_settled = lacks_amount or held_prize.prize_report is None
         state[f"{ProgressiveKey.HELD_PRIZE}{claim_id}"] = (
             None if is_settled else replace(held_prize, ruling=decision)
         )
     if (
-        claim is not None and is_amount_open
+        claim is not None and lacks_amount
     ):  # a hit by the game's outcome is owed: the ruling decides the amount
         awarded_cents = (
             held_prize.amount_cents
@@ -253,13 +253,13 @@ def record_commitment_or_get_error(
     )
 
 
-def is_prize_recorded(machine: PositionMachine, prize: WonPrize) -> bool:
+def is_prize_recorded(machine: PositionMachine, prize: MysteryPrizeMessage) -> bool:
     """Return whether the machine has recorded a reported mystery prize: as paid, held, returned or not its own."""
     is_held = machine.journal.state(f"{ProgressiveKey.HELD_PRIZE}{prize.claim_id}") is not None
     return is_held or is_prize_report_closed(machine, prize)
 
 
-def is_prize_report_closed(machine: PositionMachine, prize: WonPrize) -> bool:
+def is_prize_report_closed(machine: PositionMachine, prize: MysteryPrizeMessage) -> bool:
     """Return whether a journal entry closes the report of a mystery prize: as paid, returned or not this machine's."""
     entry_ids = build_prize_entry_id(prize.claim_id), build_foreign_prize_entry_id(prize)
     return any(machine.journal.has_entry(entry_id) for entry_id in entry_ids)
@@ -270,7 +270,7 @@ def build_prize_entry_id(claim_id: str) -> str:
     return f"{claim_id}.won"
 
 
-def build_foreign_prize_entry_id(prize: WonPrize) -> str:
+def build_foreign_prize_entry_id(prize: MysteryPrizeMessage) -> str:
     """Return the id of the journal entry of a reported mystery prize that no wager of this machine has won.
 
     It names the reported contribution: if the controller corrects its report, the prize is paid under the same claim.

@@ -146,12 +146,12 @@ class Level:
             raise LevelDefectiveError(f"a wager of {stake_cents} minor units cannot contribute")
         shown_increment_amount = stake_cents * self.terms.increment
         hidden_increment_amount = stake_cents * self.terms.hidden_increment
-        grown_level = replace(
+        increased_level = replace(
             self,
             hidden_amount=self.hidden_amount + hidden_increment_amount,
             contributed_amount=self.contributed_amount + shown_increment_amount + hidden_increment_amount,
         )
-        return _add_amount(grown_level, shown_increment_amount)
+        return _add_amount(increased_level, shown_increment_amount)
 
     def pay_hit(self, share: Fraction = WHOLE_LEVEL_SHARE) -> tuple[int, "Level"]:
         """Return the amount that a hit of the level pays, in minor units, and the level after the hit.

@@ -1,8 +1,8 @@
 """Moving a progressive level's whole amount to another level of the machine.
 
-A level whose game was removed, or that is discontinued, keeps its amount in memory until staff move it (IL
-11-1800.2070 c-e; FR68 art. 68-20-1). For this the machine must be open, with nothing owed and no game in
-progress, which the rule's guards check.
+A level whose game was removed, or that is discontinued, keeps its amount in memory until staff move it (requirements
+I-12 and I-13). For this the main door or the logic door must be open, with nothing owed and no game in progress, which
+the rule's guards check.
 """
 
 from egm.kernel.events import Event
@@ -42,7 +42,7 @@ def move_level(machine: PositionMachine, event: Event) -> None:
     if source_level is None or target_level is None:
         return
     amount, emptied_level = source_level.release_whole_amount()
-    grown_level = target_level.add_received_amount(amount)
+    increased_level = target_level.add_received_amount(amount)
     machine.post(
         LEVEL_MOVED,
         LevelMoved(
@@ -52,11 +52,11 @@ def move_level(machine: PositionMachine, event: Event) -> None:
             persons=form.persons,
         ),
         transfers=posting.build_moving_transfers(
-            source_id, source_level, target_id, target_level, grown_level
+            source_id, source_level, target_id, target_level, increased_level
         ),
         state={
             f"{ProgressiveKey.OWN_LEVEL}{source_id}": emptied_level,
-            f"{ProgressiveKey.OWN_LEVEL}{target_id}": grown_level,
+            f"{ProgressiveKey.OWN_LEVEL}{target_id}": increased_level,
         },
     )
     machine.notice = Notice(code="level_moved", values={"amount_cents": int(amount)})

@@ -39,10 +39,10 @@ from egm.progressive.messages import (
     EnrolmentRequest,
     LevelValue,
     MachineMessage,
+    MysteryPrizeMessage,
     PaymentReport,
     Refusal,
     RefusalReason,
-    WonPrize,
 )
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 
@@ -146,7 +146,7 @@ class MysteryWinFound:
     """The controller reports that a contribution of this machine has won a mystery level."""
 
     level_id: str
-    won_prize: WonPrize
+    won_prize: MysteryPrizeMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,7 +397,11 @@ class ControllerLink:
             )
 
     def _process_confirmed_contributions(
-        self, level_id: str, last_counted_number: int, mystery_wins: tuple[WonPrize, ...], now_ns: int
+        self,
+        level_id: str,
+        last_counted_number: int,
+        mystery_wins: tuple[MysteryPrizeMessage, ...],
+        now_ns: int,
     ) -> None:
         """Drop a level's contributions up to number ``last_counted_number``, which the controller has counted.
 

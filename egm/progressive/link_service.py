@@ -35,7 +35,7 @@ from egm.progressive.entries import (
     MessageRefused,
     PrizePaymentLost,
 )
-from egm.progressive.events import AwardLocked, MysteryPrizeWonReport, ProgressiveClaimClosed
+from egm.progressive.events import AwardLocked, MysteryPrizeReport, ProgressiveClaimClosed
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_changes import LinkProgress
 from egm.progressive.link import (
@@ -436,7 +436,7 @@ class ProgressiveLinkService:
             self._context.submit_event(
                 Event(
                     EventType.MYSTERY_PRIZE_WON,
-                    MysteryPrizeWonReport(level_id=found_win.level_id, won_prize=found_win.won_prize),
+                    MysteryPrizeReport(level_id=found_win.level_id, won_prize=found_win.won_prize),
                 )
             )
             if held_prizes.is_prize_recorded(self._machine, found_win.won_prize):

@@ -149,8 +149,8 @@ def _parse_trigger(data: object) -> MysteryTrigger:
         raise ValueError(str(error)) from None
 
 
-class WonPrize(_Message):
-    """A mystery prize that a contribution of the receiving machine has won.
+class MysteryPrizeMessage(_Message):
+    """The part of a message that reports a mystery prize which a contribution of the receiving machine has won.
 
     The controller sends it with every count until the machine has confirmed the payment.
     """
@@ -188,7 +188,7 @@ class EnrolmentAccepted(_Message):
     is_mystery: bool = Field(default=False, alias="mystery")
     last_counted_number: SequenceNumber = Field(alias="counted")
     """The number of the last contribution of this machine that the controller has counted."""
-    won_prizes: tuple[WonPrize, ...] = Field(default=(), alias="won")
+    won_prizes: tuple[MysteryPrizeMessage, ...] = Field(default=(), alias="won")
     """The machine's mystery prizes whose payment it has not confirmed."""
     hit_rate_by_share: dict[str, Rational] = Field(default={}, alias="shares")
     """The parts of the level that can be won on their own, such as 1/10, each with its mean hits per wager.
@@ -319,7 +319,7 @@ class ContributionCount(_Message):
     level_id: LevelId = Field(alias="level")
     last_counted_number: SequenceNumber = Field(alias="sequence")
     """The number of the last contribution that the controller has durably counted."""
-    won_prizes: tuple[WonPrize, ...] = Field(default=(), alias="won")
+    won_prizes: tuple[MysteryPrizeMessage, ...] = Field(default=(), alias="won")
     """The mystery prizes that these contributions won and whose payment is unconfirmed; the others won nothing."""
 
 

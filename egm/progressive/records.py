@@ -32,7 +32,7 @@ class ClaimRecord:
     amount_cents: CentsOrZero | None
     """The amount to be paid in minor units: as the controller locked it, or as staff settled it; None until then."""
     payment_method: str | None = field(metadata=stored_as("way"))
-    """How the hit was paid: ``credit``, ``hand`` or ``void``; None until it is paid."""
+    """How the claim was settled: ``credit`` or ``hand`` (paid), or ``void`` (not paid); None until then."""
     is_settled_by_staff: bool = field(metadata=stored_as("unanswered"))
     """Whether staff settled the hit, because its controller did not reply or its report could not be verified."""
 

@@ -18,14 +18,14 @@ ACTION_BY_KEY_NAME: Final[Mapping[str, str]] = {
     "KeyM": "bet_max",
     "KeyL": "language",
     "KeyH": "help",
-    "KeyS": "service",
+    "KeyS": "service",  # calls the attendant, or cancels the call
     "KeyV": "volume",
     "KeyR": "residual",
     "ArrowLeft": "back",
     "ArrowRight": "next",
     "Escape": "close",
     "F2": "drawer",
-    "F10": "menu",
+    "F10": "menu",  # the operator's key, which opens and leaves the service menu
     "Backspace": "erase",
 }
 #: Keys that type a digit while a service page asks for input.
@@ -60,8 +60,8 @@ _KEY_NAME_BY_SDL_CODE: Final[Mapping[int, str]] = {
 def find_action_by_key_name(key_name: str, typed_character: str = "") -> Action | None:
     """Return the action of a key, or None.
 
-    ``key_name`` is the key's name in a browser (KeyboardEvent.code); ``typed_character`` is the text that it types.
-    ``typed_character`` is ignored unless it is one printable character.
+    ``key_name`` is the key's name in a browser (KeyboardEvent.code). ``typed_character`` is the text that it types,
+    which is ignored unless it is one printable character.
     """
     typed_character = typed_character if len(typed_character) == 1 and typed_character.isprintable() else ""
     if key_name in DIGIT_BY_KEY_NAME:
@@ -74,5 +74,5 @@ def find_action_by_key_name(key_name: str, typed_character: str = "") -> Action 
 
 
 def find_action_by_sdl_code(sdl_code: int, typed_character: str = "") -> Action | None:
-    """Return the action of a key, or None. ``typed_character`` is the character that it types."""
+    """Return the action of a key, or None. ``typed_character`` is the text that it types."""
     return find_action_by_key_name(_KEY_NAME_BY_SDL_CODE.get(sdl_code, ""), typed_character)

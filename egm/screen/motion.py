@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from egm.screen.theme import MotionTimes
+from egm.screen.theme import MotionSettings
 
 #: Seconds in which a reel reaches full speed.
 _REEL_RUN_UP_SECONDS = 0.28
@@ -56,7 +56,7 @@ class ReelTravel:
     stop_seconds: float
     """When the reel stops, in seconds from the start of the spin."""
 
-    def count_cells_to_travel(self, motion: MotionTimes) -> int:
+    def count_cells_to_travel(self, motion: MotionSettings) -> int:
         """Return how many cells the reel moves to reach ``target_position``, at least one.
 
         The number of whole turns of the strip is chosen so that the speed is as near as possible to the theme's full
@@ -71,7 +71,7 @@ class ReelTravel:
             + max(0, round((cells_at_full_speed - direct_cells) / self.strip_length)) * self.strip_length
         ) or self.strip_length
 
-    def find_position(self, elapsed_seconds: float, motion: MotionTimes) -> float:
+    def find_position(self, elapsed_seconds: float, motion: MotionSettings) -> float:
         """Return the strip position (in cells) at the top of the window, ``elapsed_seconds`` into the spin."""
         if elapsed_seconds <= 0:
             return float(self.start_position)
@@ -95,7 +95,7 @@ class ReelTravel:
             (elapsed_seconds - self.stop_seconds) / motion.reel_settle_seconds
         )
 
-    def compute_speed(self, elapsed_seconds: float, motion: MotionTimes) -> float:
+    def compute_speed(self, elapsed_seconds: float, motion: MotionSettings) -> float:
         """Return the reel's speed ``elapsed_seconds`` into the spin, in cells per second, for the motion blur."""
         step = 1 / 120
         return (

@@ -10,7 +10,7 @@ from egm.kernel.messages import GameOutcome
 from egm.screen.outcome import ReelSpin
 from egm.screen.round_result import RoundResultView
 from egm.screen.steps import DisplayStep, DoubleUpStep, HoldStep, KenoStep, PickStep, TableStep, WheelStep
-from egm.screen.theme import MotionTimes
+from egm.screen.theme import MotionSettings
 
 #: If the movements of a presentation take longer than this, in seconds, it is sped up: its durations are multiplied
 #: by a factor that is never below :data:`DURATION_FACTOR_MIN`. The machine ends a game a minute after its outcome,
@@ -176,7 +176,7 @@ def find_anticipated_reel(step: DisplayStep, step_times: StepTimes, elapsed_seco
 @lru_cache(maxsize=4)
 def build_timeline(
     presentation: OutcomePresentation,
-    motion: MotionTimes,
+    motion: MotionSettings,
     celebration_level: int,
     *,
     is_motion_reduced: bool = False,
@@ -213,13 +213,17 @@ def build_timeline(
         tuple(steps),
         last_stop_seconds,
         roll_up_end_seconds,
-        roll_up_end_seconds + motion.losing_result_seconds_min,
+        roll_up_end_seconds + motion.result_seconds_min,
         celebration_level,
     )
 
 
 def _build_times_of_all_steps(
-    presentation: OutcomePresentation, motion: MotionTimes, duration_factor: float, *, is_motion_reduced: bool
+    presentation: OutcomePresentation,
+    motion: MotionSettings,
+    duration_factor: float,
+    *,
+    is_motion_reduced: bool,
 ) -> list[StepTimes]:
     """Return the times of the steps of a presentation, one after the other.
 
@@ -244,7 +248,7 @@ def _build_times_of_all_steps(
             start_seconds,
         )
         if index < len(presentation.steps) - 1:
-            pause_seconds = motion.winning_line_seconds if step.credits else motion.losing_result_seconds_min
+            pause_seconds = motion.winning_line_seconds if step.credits else motion.result_seconds_min
             step_times = replace(
                 step_times, end_seconds=step_times.last_stop_seconds + pause_seconds * duration_factor
             )
@@ -351,7 +355,7 @@ def build_ended_step_times(step: DisplayStep) -> StepTimes:
     )
 
 
-def _map_cue_durations(motion: MotionTimes) -> Mapping[str, float]:
+def _map_cue_durations(motion: MotionSettings) -> Mapping[str, float]:
     """Return the duration in seconds of each animation of a table game, by the name of its cue."""
     return {
         "ball": motion.wheel_spin_seconds,
@@ -367,7 +371,7 @@ def _map_cue_durations(motion: MotionTimes) -> Mapping[str, float]:
 def _build_times_of_step(
     step: DisplayStep,
     title_card_seconds: float,
-    motion: MotionTimes,
+    motion: MotionSettings,
     presented_box_count: int,
     *,
     is_motion_reduced: bool,

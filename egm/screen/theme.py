@@ -15,7 +15,7 @@ Colour = tuple[int, int, int, int]
 
 
 class ThemeError(Exception):
-    """Raised if the theme file lacks a key or has an invalid value; the message names the key."""
+    """Raised if the theme file cannot be read, lacks a key or has an invalid value; the message names the file."""
 
 
 def parse_colour(text: str) -> Colour:
@@ -47,11 +47,11 @@ def fade_colour(colour: Colour, alpha: float) -> Colour:
 
 
 @dataclass(frozen=True, slots=True)
-class MotionTimes:
-    """Speeds and durations of the screen's movements, in seconds unless stated otherwise."""
+class MotionSettings:
+    """Speeds and durations of the screen's movements, and the highest frequency of flashing lights."""
 
     reel_draw_back_seconds: float
-    """Seconds from the start of a spin until the reels run forward; until then they draw back a little."""
+    """Seconds in which the reels draw back a little at the start of a spin, before they run forward."""
     first_reel_stop_seconds: float
     """Seconds from the start of a spin to the stop of the first reel."""
     seconds_between_reel_stops: float
@@ -64,8 +64,11 @@ class MotionTimes:
     """Seconds that each celebration level adds to the roll-up of a win."""
     winning_line_seconds: float
     """Seconds for which each winning line is shown alone."""
-    losing_result_seconds_min: float
-    """The minimum time that a result is shown, even a losing one, before the game ends, in seconds (C-24)."""
+    result_seconds_min: float
+    """The minimum time that a result is shown before the game ends, in seconds (C-24).
+
+    It is also how long the result of a step without a win is shown before the next step.
+    """
     flash_hz: float
     """The highest frequency of any flashing light, in hertz; accessibility permits at most 3."""
     feature_entrance_seconds: float
@@ -98,9 +101,10 @@ class MotionTimes:
 
 @dataclass(frozen=True, slots=True)
 class GameLook:
-    """The look of one game: the background hall and its light, the reel paper, the metal and the accent colour."""
+    """The look of one game: the background and its lights, the reels' paper, the metal of rims, the accent colour."""
 
     name: str
+    """The name of the look in the theme file."""
     background_colours: tuple[Colour, Colour, Colour]
     """The colours of the background, from top to bottom."""
     light_colour: Colour
@@ -112,22 +116,26 @@ class GameLook:
     rim_metal: str
     """The metal of rims: gold or silver."""
     accent_colour: Colour
+    """The colour of titles, lines and selected items."""
     celebration_animation: str = "fountain"
     """The animation of a great win: ``fountain``, ``rain``, ``burst`` or ``stream``."""
 
 
 def _read_look(look_name: str, look_data: Mapping[str, Any]) -> GameLook:
     """Return a look from its table in the theme file."""
-    sky_colours, paper_colours = ([parse_colour(c) for c in look_data[key]] for key in ("sky", "paper"))
+    background_colours, reel_paper_colours = (
+        [parse_colour(text) for text in look_data[key]]
+        for key in ("background_colours", "reel_paper_colours")
+    )
     return GameLook(
         look_name,
-        (sky_colours[0], sky_colours[1], sky_colours[2]),
-        parse_colour(look_data["glow"]),
-        parse_colour(look_data["ray"]),
-        (paper_colours[0], paper_colours[1], paper_colours[2]),
-        str(look_data["rim"]),
-        parse_colour(look_data["accent"]),
-        str(look_data.get("cheer", "fountain")),
+        (background_colours[0], background_colours[1], background_colours[2]),
+        parse_colour(look_data["light_colour"]),
+        parse_colour(look_data["sunburst_colour"]),
+        (reel_paper_colours[0], reel_paper_colours[1], reel_paper_colours[2]),
+        str(look_data["rim_metal"]),
+        parse_colour(look_data["accent_colour"]),
+        str(look_data.get("celebration_animation", "fountain")),
     )
 
 
@@ -138,7 +146,7 @@ class Theme:
     font_path_by_role: Mapping[str, Path]
     colour_by_name: Mapping[str, Colour]
     size_by_name: Mapping[str, int]
-    motion: MotionTimes
+    motion: MotionSettings
     celebration_levels: tuple[int, ...]
     """The lowest win of each celebration level, as a multiple of the total bet; level 0 starts at 0."""
     look_by_name: Mapping[str, GameLook]
@@ -147,8 +155,8 @@ class Theme:
         """Return a game's look.
 
         It is the first of these that exists: the look named ``requested_look``, the look with the longest name with
-        which the game's id begins, the look of the game's family. If none exists, the id determines one of all looks,
-        always the same.
+        which the game's id begins, the look of the game's family. If none exists, it is one of all looks, chosen by a
+        checksum of the game's id.
         """
         if requested_look in self.look_by_name:
             return self.look_by_name[requested_look]
@@ -166,7 +174,7 @@ class Theme:
         return self.colour_by_name[colour_name]
 
     def find_celebration_level(self, win_credits: int, bet_credits: int) -> int:
-        """Return the celebration level of a win: 0 (a loss, or less than the stake) to the last level."""
+        """Return the highest celebration level that a win reaches; 0 for a loss or if it reaches no level."""
         if win_credits <= 0:
             return 0
         reached_levels = [
@@ -178,7 +186,7 @@ class Theme:
 
 
 def load_theme(path: Path = THEME_FOLDER / "theme.toml") -> Theme:
-    """Read the theme. Raises :class:`ThemeError` naming the file and the key."""
+    """Read the theme. Raises :class:`ThemeError`; the message names the file."""
     try:
         theme_data: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
         return Theme(
@@ -187,7 +195,7 @@ def load_theme(path: Path = THEME_FOLDER / "theme.toml") -> Theme:
             },
             colour_by_name={name: parse_colour(text) for name, text in theme_data["colours"].items()},
             size_by_name={name: int(size) for name, size in theme_data["sizes"].items()},
-            motion=MotionTimes(**{key: float(value) for key, value in theme_data["motion"].items()}),
+            motion=MotionSettings(**{key: float(value) for key, value in theme_data["motion"].items()}),
             celebration_levels=tuple(theme_data["celebration"]["levels"]),
             look_by_name={name: _read_look(name, look) for name, look in theme_data["looks"].items()},
         )

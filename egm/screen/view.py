@@ -20,7 +20,7 @@ from egm.screen.presentation import OutcomePresentation, PresentationTimeline, b
 from egm.screen.service_input import KEYBOARD_PROMPT_KINDS, ServicePageInput
 from egm.screen.steps import DisplayStep
 from egm.screen.table import ChipsOnTable, TableGameData, read_registered_bets
-from egm.screen.theme import MotionTimes, Theme
+from egm.screen.theme import MotionSettings, Theme
 
 
 class PlayerPage(StrEnum):
@@ -486,7 +486,7 @@ def compute_bet_credits(view: View) -> int:
     )
 
 
-def compute_drawer_share(view: View, motion: MotionTimes) -> float:
+def compute_drawer_share(view: View, motion: MotionSettings) -> float:
     """Return how far the drawer of simulated devices is open, 0 to 1."""
     if view.drawer_opened_at is not None:
         return clamp_to_unit_interval((view.now - view.drawer_opened_at) / motion.drawer_slide_seconds)

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.driver import LineDriver
 from egm.devices.interface import DeviceEvent
 from egm.devices.line import SerialLine
+from egm.devices.protocols import PROTOCOLS
 from egm.devices.twin import Twin
 from egm.testing.cable import LineQuality, LossyCable
 

@@ -1,10 +1,10 @@
 """A simulated medium that loses unsynced data: at a power loss the data is lost, torn or reordered.
 
-The files are in a real folder with the content that programs see, so that other readers work. For each file the
+The real folder always holds what running programs see, so that ordinary readers can read it. For each file the
 information to undo its unsynced changes is held in memory. At a power loss any subset of the unsynced writes survives,
-and the last of these may be torn at any byte. Files created, renamed or removed in an unsynced folder: the first of
-these operations survive, the later ones are undone. SQLite accesses its files through a VFS (apsw), everything else
-through :class:`ForgetfulStorage`.
+and the last of these may be torn at any byte. Of the creations, renamings and removals in folders that were not synced
+since, the oldest survive up to a random point, and all later ones are undone. SQLite accesses its files through a VFS
+(apsw), everything else through :class:`ForgetfulStorage`.
 """
 
 import random
@@ -29,6 +29,7 @@ class _UnsyncedChange:
     """One unsynced change of a file on a simulated medium: a write, or a new size."""
 
     offset: int
+    """Where the written bytes begin; for a new size of the file, the new size."""
     replaced_bytes: bytes
     """The bytes that were in the file before the change, at its offset."""
     size_before: int
@@ -38,8 +39,8 @@ class _UnsyncedChange:
 
 
 @dataclass(slots=True)
-class _SimulatedFile:
-    """A file on the simulated medium, with its unsynced changes."""
+class _MediumFile:
+    """A file of the simulated medium, whatever its name is, with its unsynced changes."""
 
     unsynced_changes: list[_UnsyncedChange] = field(default_factory=list)
     """The changes since the last sync, oldest first."""
@@ -85,7 +86,7 @@ def _resize_content(content: bytearray, size: int) -> None:
 
 
 #: One creation, renaming or removal of a file: old path (None: created), new path (None: removed), and the file.
-_NameChange = tuple[Path | None, Path | None, _SimulatedFile]
+_NameChange = tuple[Path | None, Path | None, _MediumFile]
 
 
 class SimulatedMedium:
@@ -101,8 +102,8 @@ class SimulatedMedium:
         self.power_loss_at_operation: int | None = None
         self.is_without_power = False
         self.on_power_loss: Callable[[], None] = lambda: None
-        self._file_by_path: dict[Path, _SimulatedFile] = {}
-        self._durable_file_by_path: dict[Path, _SimulatedFile] = {}
+        self._file_by_path: dict[Path, _MediumFile] = {}
+        self._durable_file_by_path: dict[Path, _MediumFile] = {}
         self._unsynced_name_changes: list[_NameChange] = []
 
     def _count_operation(self) -> None:
@@ -118,12 +119,12 @@ class SimulatedMedium:
             self.on_power_loss()
 
     def check_power(self, path: Path) -> None:
-        """Raise :class:`JournalUnwritable` if the power is off, so that ``path`` cannot be read."""
+        """Raise :class:`JournalUnwritable` if the power is off: then ``path`` can be neither read nor written."""
         if self.is_without_power:
             raise JournalUnwritable(f"{path}: the simulated medium has no power")
 
-    def restore(self) -> None:
-        """Set the files to what survives on the medium, and switch the power on.
+    def lose_unsynced_data_and_power_on(self) -> None:
+        """Set the files to what survives of them, and switch the power on.
 
         Unsynced changes survive by chance. No program may have the files open.
         """
@@ -153,21 +154,21 @@ class SimulatedMedium:
         self.is_without_power, self.power_loss_at_operation, self.operation_count = False, None, 0
 
     # ------------------------------------------------------------ what happens to files
-    def register_opened_file(self, path: Path, *, is_created: bool) -> _SimulatedFile:
-        """Return the simulated file at ``path``, which a program has opened; ``is_created``: opening it created it."""
+    def track_file(self, path: Path, *, is_created: bool) -> _MediumFile:
+        """Return the medium's file at ``path``. ``is_created``: a program has just created it by opening it."""
         if is_created and not self.is_without_power:
-            self._record_name_change((None, path, _SimulatedFile()))
+            self._record_name_change((None, path, _MediumFile()))
         if path not in self._file_by_path:  # it existed before, so it is durable
-            self._file_by_path[path] = self._durable_file_by_path[path] = _SimulatedFile()
+            self._file_by_path[path] = self._durable_file_by_path[path] = _MediumFile()
         return self._file_by_path[path]
 
     def rename(self, old_path: Path, new_path: Path) -> None:
         """Rename a file of the simulated medium; an existing file of the new name is replaced."""
         if self.is_without_power:
             return
-        file = self.register_opened_file(old_path, is_created=False)
+        file = self.track_file(old_path, is_created=False)
         if new_path.exists():
-            self.register_opened_file(new_path, is_created=False).last_content = new_path.read_bytes()
+            self.track_file(new_path, is_created=False).last_content = new_path.read_bytes()
         old_path.replace(new_path)
         self._record_name_change((old_path, new_path, file))
 
@@ -175,7 +176,7 @@ class SimulatedMedium:
         """Remove a file of the simulated medium."""
         if self.is_without_power:
             return
-        file = self.register_opened_file(path, is_created=False)
+        file = self.track_file(path, is_created=False)
         file.last_content = path.read_bytes()
         path.unlink()
         self._record_name_change((path, None, file))
@@ -200,7 +201,7 @@ class SimulatedMedium:
                 remaining_name_changes.append(name_change)
         self._unsynced_name_changes = remaining_name_changes
 
-    def write(self, file: _SimulatedFile, content_access: "_ContentAccess", offset: int, data: bytes) -> None:
+    def write(self, file: _MediumFile, content_access: "_ContentAccess", offset: int, data: bytes) -> None:
         """Write bytes to the simulated medium: after a power loss they may be lost, torn or complete."""
         if not self.is_without_power:
             file.unsynced_changes.append(
@@ -211,7 +212,7 @@ class SimulatedMedium:
             content_access.write(offset, data)
             self._count_operation()
 
-    def truncate(self, file: _SimulatedFile, content_access: "_ContentAccess", size: int) -> None:
+    def truncate(self, file: _MediumFile, content_access: "_ContentAccess", size: int) -> None:
         """Change the size of a file of the simulated medium."""
         if not self.is_without_power:
             size_before = content_access.size()
@@ -223,7 +224,7 @@ class SimulatedMedium:
             content_access.resize(size)
             self._count_operation()
 
-    def sync(self, file: _SimulatedFile) -> None:
+    def sync(self, file: _MediumFile) -> None:
         """Make durable what was written to a file of the simulated medium."""
         if not self.is_without_power:
             self._count_operation()
@@ -231,7 +232,7 @@ class SimulatedMedium:
             file.unsynced_changes.clear()
 
 
-def _apply_name_change(file_by_path: dict[Path, _SimulatedFile], name_change: _NameChange) -> None:
+def _apply_name_change(file_by_path: dict[Path, _MediumFile], name_change: _NameChange) -> None:
     """Apply one creation, renaming or removal of a file to ``file_by_path``, the files by path."""
     old_path, new_path, file = name_change
     if old_path is not None:
@@ -255,7 +256,7 @@ class _ForgetfulFile:
     """:class:`~meters.storage.StorageFile` on a simulated medium."""
 
     def __init__(
-        self, medium: SimulatedMedium, path: Path, file_on_disk: StorageFile, file: _SimulatedFile
+        self, medium: SimulatedMedium, path: Path, file_on_disk: StorageFile, file: _MediumFile
     ) -> None:
         self._medium, self._path, self._file_on_disk, self._file = medium, path, file_on_disk, file
         self._content_access = _ContentAccess(
@@ -319,7 +320,7 @@ class ForgetfulStorage(DiskStorage):
         self._medium.check_power(path)
         is_created = write and not path.exists()
         file_on_disk = super().open_file(path, write=write)
-        file = self._medium.register_opened_file(path, is_created=is_created) if write else _SimulatedFile()
+        file = self._medium.track_file(path, is_created=is_created) if write else _MediumFile()
         return _ForgetfulFile(self._medium, path, file_on_disk, file)
 
     def exists(self, path: Path) -> bool:
@@ -394,7 +395,7 @@ class _Rows(list[tuple[object, ...]]):
     """The rows that an SQL statement returned, all read at once."""
 
     def fetchone(self) -> tuple[object, ...] | None:
-        """Return the next row and remove it, or None."""
+        """Remove and return the next row; return None if there is none left."""
         return self.pop(0) if self else None
 
     def fetchall(self) -> list[tuple[object, ...]]:
@@ -435,7 +436,7 @@ class _VfsFile(apsw.VFSFile):
         is_created = not path.exists()
         super().__init__("unix", name, flags)
         self._medium = medium
-        self._file = medium.register_opened_file(path, is_created=is_created)
+        self._file = medium.track_file(path, is_created=is_created)
         self._folder = path.parent
         self._is_read_only = bool(flags[0] & apsw.SQLITE_OPEN_READONLY)
         # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL it made.

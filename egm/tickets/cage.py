@@ -55,7 +55,7 @@ class TicketCage:
     """The actions of one cashier on the tickets of a ledger.
 
     The caller has authenticated ``person``, the cashier, and ``second_person``, whom some actions also require. If
-    ``is_date_known`` is False (the clock is not trusted), no ticket counts as expired, and the cashier must read the
+    ``is_clock_trusted`` is False (the clock is not trusted), no ticket counts as expired, and the cashier must read the
     printed date. ``is_known_to_journal`` returns whether the machine's journal confirms a ticket of the ledger; other
     tickets are not paid. ``is_credited`` returns whether the journal has credited a locked ticket; such a ticket is
     not released.
@@ -68,7 +68,7 @@ class TicketCage:
         person: str,
         *,
         second_person: str = "",
-        is_date_known: bool = True,
+        is_clock_trusted: bool = True,
         is_known_to_journal: Callable[[TicketRecord], bool] = lambda _: True,
         is_credited: Callable[[TicketRecord], bool] = lambda _: False,
     ) -> None:
@@ -84,7 +84,7 @@ class TicketCage:
         self._clock = clock
         self._actor = f"{CAGE_ACTOR_PREFIX}{person.strip()}"
         self._second_person = second_person.strip()
-        self._is_date_known = is_date_known
+        self._is_clock_trusted = is_clock_trusted
         self._is_known_to_journal = is_known_to_journal
         self._is_credited = is_credited
 
@@ -209,7 +209,7 @@ class TicketCage:
             return TicketRefusal(TicketRefusalReason.NOT_IN_JOURNAL, record.issue_id)
         if ticket.kind is TicketKind.RESTRICTED:
             return TicketRefusal(TicketRefusalReason.WRONG_KIND, ticket.kind.value)
-        is_expired = self._is_date_known and record.is_expired_at(self._clock.now())
+        is_expired = self._is_clock_trusted and record.is_expired_at(self._clock.now())
         if is_expired and load_template(ticket.template).cage.expired == "refused":
             return TicketRefusal(
                 TicketRefusalReason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC"

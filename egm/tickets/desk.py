@@ -1,17 +1,20 @@
 """The ticket desk: one machine's use of the ticket ledger for issuing and redeeming tickets.
 
-To issue a ticket, the cabinet calls, under a cash-out id that it creates::
+To issue a ticket, the cabinet calls, under an issue id that it creates (the id of the cash-out)::
 
-    ticket = desk.prepare_ticket(cashout_id, ...)      durable: a number, not yet money
-    (reserve the credits in the journal, unless they were reserved while the host was queried for the number;
-    print; when the printer reports the bar code as printed, settle the cash-out in the journal)
+    ticket = desk.prepare_ticket(issue_id, ...)        durable: a number, not yet money
+    1. Reserve the credits in the journal, unless they were reserved while the host was queried for the number.
+    2. Print the ticket.
+    3. When the printer reports the bar code as printed, settle the cash-out in the journal.
     desk.record_printed(ticket.number)                 durable: the ticket can be redeemed
     or desk.record_failed_print(ticket.number, reason)    durable: never money; pay by hand
 
 To redeem a ticket in escrow, the cabinet calls, under a redemption id that it creates::
 
     result = desk.begin_redemption(redemption_id, number)  durable lock, or a refusal: return the ticket
-    (reserve the amount in the journal and stack the ticket; when it is in the box, settle the amount)
+    1. Reserve the amount in the journal.
+    2. Stack the ticket.
+    3. When it is in the box, settle the amount in the journal.
     desk.commit_redemption(redemption_id)                  durable: redeemed permanently
     or desk.abort_redemption(redemption_id, reason)        durable: the ticket is valid again
 
@@ -59,16 +62,13 @@ class TicketRules:
     """The largest amount of a ticket, in minor units; a larger one is paid by hand."""
     valid_days: int | None = None
     """The validity in days: a ticket is valid to the end of that local day; None: it never expires."""
-    unread_own_tickets_max: int | None = None
-    """The limit for unread tickets when the next number is one of the machine's own; None without a host.
+    unread_max_before_own_number: int | None = None
+    """How many tickets may be unread when the machine creates the next number itself; None without a host.
 
     A ticket is unread until the host has acknowledged it. At the limit no further ticket is issued.
     """
-    unread_tickets_max: int | None = None
-    """The limit for unread tickets when the next number comes from the host; None without a host.
-
-    A ticket is unread until the host has acknowledged it. At the limit no further ticket is issued.
-    """
+    unread_max_before_host_number: int | None = None
+    """How many tickets may be unread when the host supplies the next number; None without a host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class TicketDesk:
     """The issuing and redeeming of one machine's tickets.
 
     ``create_number`` creates ticket numbers; ``is_ticket_number`` returns whether digits have the form of a ticket
-    number of this venue. While ``is_date_known`` returns False (the clock is not trusted), no ticket is issued and none
+    number of this venue. While ``is_clock_trusted`` returns False, no ticket is issued and none
     counts as expired. ``is_known_to_journal`` returns whether the journal confirms a ticket that the ledger lists as
     issued by this machine; other tickets are refused. Raises :class:`InvalidTicket` if the ticket template is missing
     or the venue lacks data that must be printed.
@@ -141,7 +141,7 @@ class TicketDesk:
         *,
         create_number: CreateTicketNumber,
         is_ticket_number: Callable[[str], bool],
-        is_date_known: Callable[[], bool] = lambda: True,
+        is_clock_trusted: Callable[[], bool] = lambda: True,
         is_known_to_journal: Callable[[TicketRecord], bool] = lambda _: True,
     ) -> None:
         load_template(rules.template).check_venue(issuer.venue)
@@ -151,7 +151,7 @@ class TicketDesk:
         self._clock = clock
         self._create_number = create_number
         self._is_ticket_number = is_ticket_number
-        self._is_date_known = is_date_known
+        self._is_clock_trusted = is_clock_trusted
         self._is_known_to_journal = is_known_to_journal
 
     @property
@@ -182,19 +182,14 @@ class TicketDesk:
         with self._store.transaction():
             record = self._store.find_by_issue(issue_id)
             if record is not None:
-                requested_values = (
-                    TicketState.RESERVED,
-                    amount_cents,
-                    kind,
-                    denomination_cents,
-                    ticket_number,
+                is_same_request = (
+                    record.state == TicketState.RESERVED
+                    and record.ticket.amount_cents == amount_cents
+                    and record.ticket.kind == kind
+                    and record.ticket.denomination_cents == denomination_cents
+                    and (not ticket_number or record.ticket.number == ticket_number)
                 )
-                stored_values = (
-                    record.ticket.amount_cents,
-                    record.ticket.kind,
-                    record.ticket.denomination_cents,
-                )
-                if requested_values != (record.state, *stored_values, ticket_number and record.ticket.number):
+                if not is_same_request:
                     raise TicketOrderError(
                         f"{issue_id}: a ticket of {amount_cents} cents {kind} was "
                         "requested, but under this id the ledger has"
@@ -265,7 +260,7 @@ class TicketDesk:
         """Return whether these digits have the form of a ticket number of this venue."""
         return self._is_ticket_number(digits)
 
-    def admit_host_ticket(
+    def begin_host_redemption(
         self, redemption_id: str, ticket_number: str, kind: TicketKind, amount_cents: int
     ) -> TicketRedemption | TicketRefusal:
         """Lock a ticket with the value that the host has stated; return the redemption, or why it is refused. Durable.
@@ -408,30 +403,34 @@ class TicketDesk:
 
         ``has_host_number``: the host supplies the ticket number, so the limit for such tickets applies.
         """
-        if not self._is_date_known():
+        if not self._is_clock_trusted():
             return TicketRefusal(TicketRefusalReason.CLOCK_NOT_TRUSTED)
         if amount_cents > self._rules.limit_cents and not kind.is_receipt:
             return TicketRefusal(
                 TicketRefusalReason.ABOVE_LIMIT,
                 f"{amount_cents} is above the limit of {self._rules.limit_cents}",
             )
-        unread_max = self._rules.unread_tickets_max if has_host_number else self._rules.unread_own_tickets_max
+        unread_max = (
+            self._rules.unread_max_before_host_number
+            if has_host_number
+            else self._rules.unread_max_before_own_number
+        )
         if unread_max is not None and len(self.list_unread()) >= unread_max:
             return TicketRefusal(
                 TicketRefusalReason.TOO_MANY_UNREAD_TICKETS,
-                f"the host has not read the last {unread_max} tickets, the most that may wait",
+                f"the host has not acknowledged the last {unread_max} tickets, the most that may be unread",
             )
         return None
 
     def _find_fresh_number(self, kind: TicketKind) -> str | None:
-        """Return an unused ticket number, or None if the host's sequence gives only used ones.
+        """Return an unused ticket number; None without an enrolment, or if the host's sequence gives only used ones.
 
         A host may enrol a machine with a sequence that was used before. After a fixed number of tries the result is
         None, and the machine pays by hand. The next call continues after the numbers already tried. Raises
         :class:`TicketOrderError` if the machine's own random source repeats numbers, because it is then broken.
         """
         for _ in range(_FREE_NUMBER_ATTEMPTS_MAX):
-            enrolment = self._store.increment_sequence(self._issuer.serial)
+            enrolment = self._store.advance_enrolment(self._issuer.serial)
             number = self._create_number(kind, enrolment)
             if number is None or self._store.find_ticket(number) is None:
                 return number
@@ -442,7 +441,7 @@ class TicketDesk:
     def _find_redemption_refusal(self, record: TicketRecord) -> TicketRefusal | None:
         """Return why this machine may not redeem the ticket, or None."""
         ticket = record.ticket
-        if self._is_date_known() and record.is_expired_at(self._read_clock()):
+        if self._is_clock_trusted() and record.is_expired_at(self._read_clock()):
             return TicketRefusal(
                 TicketRefusalReason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC"
             )

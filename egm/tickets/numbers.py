@@ -1,11 +1,11 @@
 """Ticket numbers (validation numbers): 18 digits; the first two state who created the number.
 
 * **Secure enhanced** (00): a machine's 24-bit validation identifier and sequence, scrambled by CRC. Typing
-  errors are detected; it is reversible, so its security is the host's list of issued tickets.
-* **System** (01 to 99): sixteen digits from a host, after its system number.
+  errors are detected. The scrambling can be reversed: only the host's list of issued tickets protects against forgery.
+* **System** (01 to 99): sixteen digits from a host, after its two-digit system ID.
 * **Stand-alone** (91 to 95): there is no host and the machine keeps the list; twelve unpredictable digits
-  between the kind's mark and a four-digit check code. A machine is enrolled with a host or stands alone,
-  never both, so the overlap with system numbers causes no collision.
+  between the type marker and a four-digit check code. A machine is enrolled with a host or stands alone,
+  never both, so the overlap with system IDs causes no collision.
 
 A number proves nothing by itself: only the ledger of issued tickets states what is owed.
 """
@@ -20,16 +20,16 @@ from egm.tickets.model import TICKET_NUMBER_DIGIT_COUNT, TicketKind
 #: Exclusive upper bound of validation identifiers and sequences, which have 24 bits.
 WORD_24_BIT_MODULUS: Final = 1 << 24
 
-#: The check code makes a stand-alone number congruent to 1 modulo this prime: the largest below 10,000 for which
-#: neither one nor two wrong digits, anywhere among the 18, leave the remainder unchanged (the tests try all).
+#: A stand-alone number with its check code has the remainder 1 modulo this prime, the largest below 10,000. Any one or
+#: two wrong digits of the 18 change the remainder (the tests try all).
 CHECK_CODE_MODULUS: Final = 9973
 #: Digits of the check code.
 _CHECK_DIGIT_COUNT: Final = 4
 #: Unpredictable digits of a stand-alone number.
 _RANDOM_DIGIT_COUNT: Final = TICKET_NUMBER_DIGIT_COUNT - 2 - _CHECK_DIGIT_COUNT
 
-#: The type marker (H-04, MD .24C(3)): the first two digits of a stand-alone number.
-LEADING_DIGITS_BY_TICKET_KIND: Final[Mapping[TicketKind, int]] = {
+#: The type marker of each kind of ticket (H-04, MD .24C(3)): the first two digits of a stand-alone number.
+TYPE_MARKER_BY_TICKET_KIND: Final[Mapping[TicketKind, int]] = {
     TicketKind.CASHABLE: 91,
     TicketKind.RESTRICTED: 92,
     TicketKind.NONRESTRICTED: 93,
@@ -44,18 +44,18 @@ DrawBelow = Callable[[int], int]
 # ---------------------------------------------------------------- stand-alone
 def create_stand_alone_number(kind: TicketKind, draw_below: DrawBelow) -> str:
     """Create a new unpredictable 18-digit validation number for a ticket of ``kind``."""
-    leading_part = LEADING_DIGITS_BY_TICKET_KIND[kind] * 10**_RANDOM_DIGIT_COUNT + draw_below(
+    type_marker_and_random_digits = TYPE_MARKER_BY_TICKET_KIND[kind] * 10**_RANDOM_DIGIT_COUNT + draw_below(
         10**_RANDOM_DIGIT_COUNT
     )
-    number_without_check_code = leading_part * 10**_CHECK_DIGIT_COUNT
+    number_without_check_code = type_marker_and_random_digits * 10**_CHECK_DIGIT_COUNT
     return str(number_without_check_code + (1 - number_without_check_code) % CHECK_CODE_MODULUS)
 
 
 def is_stand_alone_number(ticket_number: str) -> bool:
-    """Return whether the digits can be a stand-alone validation number, with a valid kind mark and check code."""
+    """Return whether the digits can be a stand-alone validation number, with a valid type marker and check code."""
     return (
         _has_number_length(ticket_number)
-        and int(ticket_number[:2]) in LEADING_DIGITS_BY_TICKET_KIND.values()
+        and int(ticket_number[:2]) in TYPE_MARKER_BY_TICKET_KIND.values()
         and int(ticket_number) % CHECK_CODE_MODULUS == 1
     )
 
@@ -111,7 +111,7 @@ def _has_valid_check_digit(half_number: str) -> bool:
 
 # ---------------------------------------------------------------- system
 def is_system_number(ticket_number: str) -> bool:
-    """Return whether the text is 18 digits that do not start with 00, as in a number from a host.
+    """Return whether the text is 18 digits that do not start with 00, like a system number (a number from a host).
 
     The host checks the number itself.
     """

@@ -358,8 +358,8 @@ class TicketStore:
                 enrolment.sequence,
             )
 
-    def increment_sequence(self, machine_serial: str) -> TicketNumberingEnrolment | None:
-        """Increment a machine's validation sequence, and return its enrolment; None if the machine is not enrolled."""
+    def advance_enrolment(self, machine_serial: str) -> TicketNumberingEnrolment | None:
+        """Increment the sequence in a machine's enrolment, and return the enrolment; None if there is none."""
         with self.transaction():
             self._run_sql(
                 "UPDATE enrolment SET sequence = (sequence + 1) % ? WHERE machine_serial = ?",

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import CoinAccepted, LineLost, LineRestored, PaperStacked
+from egm.devices.protocols import PROTOCOLS
 from egm.devices.twin import ActionError
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump

@@ -5,7 +5,6 @@ from contextlib import suppress
 
 import pytest
 
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.cctalk.hopper import CctalkHopperDriver
 from egm.devices.cctalk.hopper_twin import CctalkHopperTwin
@@ -18,6 +17,7 @@ from egm.devices.interface import (
     PayoutFinished,
     PayoutProgress,
 )
+from egm.devices.protocols import PROTOCOLS
 from egm.devices.transient import TransientCoinLedger, TransientPayoutLedger
 from egm.testing.crash import CrashingLedger, SimulatedPowerLoss
 from egm.testing.device import DeviceRig

@@ -11,7 +11,6 @@ from bill_rig import DRIVERS, BillRig
 from egm.app.ports import DRIVER_FACTORY_BY_PROTOCOL as PORT_DRIVERS
 from egm.app.ports import DriverArguments
 from egm.app.wiring import iter_reported_events
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.codec import Header
 from egm.devices.cctalk.hopper import CctalkHopperDriver
 from egm.devices.interface import (
@@ -23,6 +22,7 @@ from egm.devices.interface import (
     PayoutProgress,
     PrintState,
 )
+from egm.devices.protocols import PROTOCOLS
 from egm.devices.transient import TransientPayoutLedger, TransientPrintLedger
 from egm.kernel.events import EventType, State
 from egm.money.disputed_amounts import list_disputed_amounts

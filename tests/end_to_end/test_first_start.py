@@ -21,7 +21,7 @@ from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.probing import FoundDevice
 from egm.app.first_start.wizard import CABINET_PRESET_FILE_NAME
 from egm.config.cabinet_file import StateFolder, load_cabinet
-from egm.devices.catalogue import PROTOCOLS
+from egm.devices.protocols import PROTOCOLS
 from egm.devices.twin import SimulatedPort
 from egm.integrity.signed_file import compute_cabinet_file_digest
 from egm.kernel.messages import Intent, MessageError, Snapshot, encode_message

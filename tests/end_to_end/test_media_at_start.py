@@ -138,7 +138,9 @@ def test_a_temporary_error_at_start_is_retried():
         reports.append((reason, code))
         await asyncio.Event().wait()
 
-    asyncio.run(retry_until_media_respond(comes_up, still, SystemClock(), patience_s=3600, pause_s=0.01))
+    asyncio.run(
+        retry_until_media_respond(comes_up, still, SystemClock(), patience_seconds=3600, pause_seconds=0.01)
+    )
     assert tries == [False] * 4
     waits = ("journal.sqlite: Input/output error", "memory_waits")
     assert reports == [waits, waits, ("journal.sqlite: No space left on device", "memory_full")]
@@ -149,7 +151,11 @@ def test_a_temporary_error_at_start_is_retried():
             raise MediumMissing("/mnt/second: no medium of this machine is there")
 
     tries.clear()
-    asyncio.run(retry_until_media_respond(goes_on_alone, still, SystemClock(), patience_s=0.05, pause_s=0.02))
+    asyncio.run(
+        retry_until_media_respond(
+            goes_on_alone, still, SystemClock(), patience_seconds=0.05, pause_seconds=0.02
+        )
+    )
     assert tries[-1]
     assert not tries[0]
 
@@ -168,7 +174,7 @@ def test_damage_of_the_memory_is_not_retried():
         await asyncio.Event().wait()
 
     with pytest.raises(JournalDamaged):
-        asyncio.run(retry_until_media_respond(is_damaged_once, show_tilt, SystemClock(), pause_s=0.01))
+        asyncio.run(retry_until_media_respond(is_damaged_once, show_tilt, SystemClock(), pause_seconds=0.01))
     assert attempts == [False]
 
 

@@ -23,7 +23,7 @@ from egm.kernel.events import EventType, State
 from egm.progressive import held_prizes
 from egm.progressive.display import LevelAmountSources
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.messages import WonPrize
+from egm.progressive.messages import MysteryPrizeMessage
 from egm.progressive.trigger import MysteryTrigger
 
 GAMES, PAID, WINS = 2, 501, 15
@@ -35,7 +35,7 @@ def secret():
     return MysteryTrigger.draw("LUCKY", 1, terms.base_cents, terms, STAKE, fixed)
 
 
-WON = WonPrize(claim="mystery.LUCKY.1", sequence=2, amount_cents=PAID, order=1, trigger=secret())
+WON = MysteryPrizeMessage(claim="mystery.LUCKY.1", sequence=2, amount_cents=PAID, order=1, trigger=secret())
 
 
 class LevelAmountSource(FixedDisplays):

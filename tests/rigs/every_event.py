@@ -12,7 +12,7 @@ from egm.money.host_money import HostMoney, TicketInquiry, TransferLock, Transfe
 from egm.money.keys import MoneyKey
 from egm.money.records.host import TransferKind
 from egm.play.keys import PlayKey
-from egm.progressive.messages import WonPrize
+from egm.progressive.messages import MysteryPrizeMessage
 from egm.progressive.trigger import MysteryTrigger
 from egm.seats.table import SharedTables
 from egm.staff.desk import ServiceDesk
@@ -32,7 +32,7 @@ _SECRET = MysteryTrigger(
     drawn_point=0,
     salt="0" * 64,
 )
-PRIZE = WonPrize(claim="of-nobody", sequence=1, amount_cents=700, order=1, trigger=_SECRET)
+PRIZE = MysteryPrizeMessage(claim="of-nobody", sequence=1, amount_cents=700, order=1, trigger=_SECRET)
 VALUES = {
     EventType.BILL_ESCROWED: {"escrow": 1, "amount_cents": 500},
     EventType.BILL_RETURNED: {"reason": "device"},

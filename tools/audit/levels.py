@@ -23,7 +23,7 @@ from egm.play.records.game_record import (
     LevelContribution,
     LevelHitRecord,
     LevelsPlayed,
-    MysteryPrizeWon,
+    MysteryPrizeRecord,
 )
 from egm.progressive import posting
 from egm.progressive.bet import compute_qualifying_credits
@@ -247,7 +247,7 @@ class LevelAudit:
                 (commitment.pool_id, commitment.prize_number), commitment.commitment
             )
         elif kind == PRIZE_WON.kind:
-            self._check_mystery_prize(entry, read_record(entry, MysteryPrizeWon))
+            self._check_mystery_prize(entry, read_record(entry, MysteryPrizeRecord))
         elif kind in _WIN_REGISTER_KINDS:
             self._store_register_line(entry, read_record(entry, LevelHitRegistered))
         elif kind == GAME_ENDED_WITH_UNDECIDED_LEVELS.kind:
@@ -484,7 +484,7 @@ class LevelAudit:
             )
         return contribution_number
 
-    def _check_mystery_prize(self, entry: StoredEntry, record: MysteryPrizeWon) -> None:
+    def _check_mystery_prize(self, entry: StoredEntry, record: MysteryPrizeRecord) -> None:
         """Check a mystery prize that a controller reported as won.
 
         A wager of this machine must have won it, its secret must be the committed one, and it must not have
@@ -506,8 +506,8 @@ class LevelAudit:
             )
         if claim_id in self._awarded_cents_by_claim_id:
             self._report_finding(entry, f"record.claim: claim {claim_id} was already won before this entry")
-        is_returned_unproved = late_decision == "void" and record.is_proved is False
-        if claim_id not in self._claims_with_ruling and not is_returned_unproved:
+        is_returned_unverified = late_decision == "void" and record.is_verified is False
+        if claim_id not in self._claims_with_ruling and not is_returned_unverified:
             self._check_mystery_secret(entry, pool_id, record, amount_cents)
         play = self._open_play_by_id.get(play_id)
         if late_decision == "hand":
@@ -549,7 +549,7 @@ class LevelAudit:
             play.hits.append((pool_id, claim_id))
 
     def _check_mystery_secret(
-        self, entry: StoredEntry, pool_id: str, record: MysteryPrizeWon, amount_cents: int
+        self, entry: StoredEntry, pool_id: str, record: MysteryPrizeRecord, amount_cents: int
     ) -> None:
         """Check the disclosed secret of a mystery prize against the earlier commitment and the level's terms."""
         try:

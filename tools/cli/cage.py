@@ -58,7 +58,7 @@ def open_cage(
             clock,
             person,
             second_person=second_person,
-            is_date_known=create_timekeeper(view, clock).is_clock_trusted,
+            is_clock_trusted=create_timekeeper(view, clock).is_clock_trusted,
             is_known_to_journal=lambda record: _is_issue_accounted_for(view, record),
             is_credited=lambda record: _is_locked_ticket_credited(view, record),
         )

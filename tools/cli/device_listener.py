@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from egm.app.ports import create_driver_without_machine
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import DeviceEvent, PaperInEscrow
 from egm.devices.line import SerialLine
+from egm.devices.protocols import PROTOCOLS
 
 
 class ListenError(Exception):

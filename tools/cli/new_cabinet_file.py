@@ -11,7 +11,7 @@ from egm.app.first_start.draft import DEVICE_NAME_BY_KIND, list_game_levels
 from egm.config.cabinet_file import GameTable
 from egm.config.key_documentation import format_toml
 from egm.config.schema import TableDocumentation, iter_cabinet_file_tables
-from egm.devices.catalogue import PROTOCOLS
+from egm.devices.protocols import PROTOCOLS
 from egm.play.installed_games import admit_games
 from egm.profiles import Profile
 from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, load_template

@@ -10,7 +10,7 @@ from egm.config.cabinet_file import CabinetFile, GameTable
 from egm.config.key_documentation import format_toml
 from egm.config.levels import ProgressiveLevelTable
 from egm.config.mistakes import ConfigMistake, read_toml
-from egm.devices.catalogue import PROTOCOLS
+from egm.devices.protocols import PROTOCOLS
 from egm.people import Roster
 from egm.play.installed_games import admit_games
 from egm.profiles import Profile, load_profile

@@ -1,10 +1,10 @@
-"""Probing of serial ports: which device replies on which port, queried with the drivers' own protocols.
+"""Probing of serial ports: it finds which device replies on which port, by the start-up queries of the drivers.
 
 A probe runs a driver's start-up queries; its ledgers exist only in memory, so nothing is accepted, paid or
 printed. A device that replies is found, even if it does not identify itself. Buses are probed first: a single-wire
 bus echoes every query, which other protocols would take for a reply (an idle ID-003 acceptor replies with the very
-byte of the query). Printers, whose replies have no checksum, are probed after the other devices that are queried; the
-wheel, which is not queried but reports by itself, is last.
+byte of the query). Printers come next to last, because their replies have no checksum; the wheel is last, because it
+cannot be queried: it only reports by itself.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from serial.tools.list_ports import comports
 
 from egm.app.ports import create_driver_without_machine
 from egm.config.computer_checks import find_stable_port_name
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import DeviceEvent, DeviceIdentified, LineLost, LineRestored
 from egm.devices.line import SerialLine
+from egm.devices.protocols import PROTOCOLS
 
 #: The order in which protocols are tried.
 PROTOCOL_PROBING_ORDER: Final = (
@@ -34,7 +34,7 @@ PROTOCOL_PROBING_ORDER: Final = (
     "wheel",
 )
 #: Seconds to wait for a reply. A device that is still starting up may not reply in time: the person probes again.
-PROBE_REPLY_TIMEOUT_S: Final = 2.0
+PROBE_REPLY_TIMEOUT_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,10 @@ async def _query_identity(port: str, protocol: str) -> str | None:
     identity = ""
 
     def handle_report(report: DeviceEvent) -> None:
-        """Process an event of the probed device: it has replied (with or without an identity), or its line is lost."""
+        """Process an event of the probed device: it has replied, or its line is lost.
+
+        The driver raises :class:`LineRestored` at the first reply, with or without an identity.
+        """
         nonlocal identity
         if isinstance(report, DeviceIdentified):
             identity = report.identity
@@ -110,7 +113,9 @@ async def _query_identity(port: str, protocol: str) -> str | None:
     wait_tasks = [asyncio.ensure_future(event.wait()) for event in (reply_event, line_lost_event)]
     try:
         await asyncio.wait(
-            (driver_task, *wait_tasks), timeout=PROBE_REPLY_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
+            (driver_task, *wait_tasks),
+            timeout=PROBE_REPLY_TIMEOUT_SECONDS,
+            return_when=asyncio.FIRST_COMPLETED,
         )
         if reply_event.is_set() and not identity:  # the device may identify itself in its next reply
             await asyncio.sleep(0.3)

@@ -25,7 +25,7 @@ from egm.app.first_start.steps import (
 from egm.app.preflight import iter_preflight_mistakes
 from egm.config.cabinet_file import StateFolder
 from egm.config.mistakes import ConfigMistake, Consequence
-from egm.devices.catalogue import PROTOCOLS
+from egm.devices.protocols import PROTOCOLS
 from egm.integrity.signed_file import (
     SIGNATURE_FILE_NAME,
     CabinetFileSignature,

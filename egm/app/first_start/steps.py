@@ -14,7 +14,7 @@ from zoneinfo import available_timezones
 
 from egm.app.first_start.draft import SIMULATED_PROTOCOLS, CabinetFileDraft
 from egm.app.first_start.probing import FoundDevice, probe_serial_ports
-from egm.devices.catalogue import PROTOCOLS
+from egm.devices.protocols import PROTOCOLS
 from egm.errors import OperatorError
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.medium_errors import find_medium_failure_code

@@ -1,4 +1,4 @@
-"""ccTalk in bytes: frames, headers, and the layouts of the replies used here; without input or output.
+"""Encoding and decoding of ccTalk: frames, headers and the replies used here, without input or output.
 
 Frame: ``destination n source header data[n] checksum``; all bytes add up to 0 modulo 256. There is no start
 byte: a receiver resynchronises at the silence between messages. The line is 9600 8N1 on a single wire, so a
@@ -7,7 +7,7 @@ acknowledgement.
 
 Known answer: simple poll to address 2 is ``02 00 01 FE FF``.
 
-Confidence: frame, common headers, coin and note events are in several independent public implementations; the
+Reliability: frame, common headers, coin and note events are in several independent public implementations; the
 hopper's headers, sorter paths, the layout of the accept counter (three bytes) and everything about bar codes
 are general knowledge only. The CRC and encrypted variants are not implemented.
 """
@@ -158,7 +158,7 @@ class CctalkFrame:
 
 
 def cut_frame(buffer: bytes) -> FrameCut[CctalkFrame] | None:
-    """Separate the first ccTalk frame from the received bytes; return None until it is complete.
+    """Cut the first ccTalk frame off the received bytes; return None if it is not complete.
 
     See :mod:`egm.devices.framing` for the result.
     """

@@ -1,4 +1,4 @@
-"""EBDS in bytes: the host's poll, the acceptor's status, bar codes and queries; without input or output.
+"""Encoding and decoding of EBDS: polls, statuses, bar codes and queries, without input or output.
 
 Frame: ``02 len ctl data 03 xor``; ``len`` counts the whole frame, ``xor`` covers everything from ``len`` to
 the last data byte, every payload byte has 7 bits. The high half of ``ctl`` is the type, its low bit the
@@ -13,7 +13,7 @@ A bar code is sent in 28 characters; acceptors fill those that it does not use w
 code need not be a number. Every extended frame of the acceptor has the six status bytes after its subtype, so even a
 frame with an unknown subtype reports whether a paper was stacked.
 
-Confidence: frame, poll and status bits are in several independent public implementations; what follows a
+Reliability: frame, poll and status bits are in several independent public implementations; what follows a
 power loss (policy A: the paper is moved to the box and reported) is general knowledge only.
 """
 
@@ -278,7 +278,7 @@ class IdentificationText:
 
 
 def cut_frame(buffer: bytes) -> FrameCut[EbdsFrame] | None:
-    """Separate the first EBDS frame from the received bytes; return None until it is complete.
+    """Cut the first EBDS frame off the received bytes; return None if it is not complete.
 
     See :mod:`egm.devices.framing` for the result.
     """

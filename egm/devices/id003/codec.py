@@ -1,4 +1,4 @@
-"""JCM ID-003 in bytes: frames, statuses, settings; without input or output.
+"""Encoding and decoding of JCM ID-003: frames, statuses and settings, without input or output.
 
 Frame: ``FC len command data crcLo crcHi``; ``len`` counts the whole frame (5 to 255), the CRC is
 CRC-16/KERMIT from ``FC`` on. The line is 9600 8E1, the host polls with 11 about every 200 ms.
@@ -6,7 +6,7 @@ CRC-16/KERMIT from ``FC`` on. The line is 9600 8E1, the host polls with 11 about
 Known answers (computed from the definition): status ``FC 05 11 27 56``, reset ``FC 05 40 2B 15``, stack-1
 ``FC 05 41 A2 04``, acknowledge ``FC 05 50 AA 05``, accept ``FC 06 C3 00 04 D6``.
 
-Confidence: frame, commands and statuses are in several independent public implementations; the meaning of
+Reliability: frame, commands and statuses are in several independent public implementations; the meaning of
 single setting bits (denominations: 1 inhibits) is in one, or general knowledge only.
 """
 
@@ -94,6 +94,8 @@ BARCODE_TYPE_INTERLEAVED_18: Final = b"\x01\x12"
 
 #: The code of the first denomination.
 FIRST_NOTE_CODE: Final = 0x61
+#: The number of denominations, whose codes follow one another.
+NOTE_CODE_COUNT: Final = 8
 #: Note code to minor units, dollars. Tables differ by country: the cabinet file may specify another.
 DOLLAR_CENTS_BY_NOTE_CODE: Final[Mapping[int, int]] = {
     0x61: 1_00,
@@ -154,7 +156,7 @@ class Id003Frame:
 
 
 def cut_frame(buffer: bytes) -> FrameCut[Id003Frame] | None:
-    """Separate the first ID-003 frame from the received bytes; return None until it is complete.
+    """Cut the first ID-003 frame off the received bytes; return None if it is not complete.
 
     After a bad length or CRC only the start byte is refused, so a valid frame after it is still found.
     """

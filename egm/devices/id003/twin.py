@@ -1,8 +1,9 @@
 """A simulated ID-003 bill acceptor.
 
-At power-up it reports a paper inside. Status 41: the paper can still be returned, and is returned after the machine's
-reset. Status 42: the paper is past the point of no return, and is stacked after the reset. That stacking is reported by
-VEND VALID only if ``revend`` is set: models differ, and the machine must handle both.
+If a bill or ticket is inside at power-up, the status says where. POWER_UP_BILL_IN_ACCEPTOR: it can still be returned,
+and the RESET command returns it. POWER_UP_BILL_IN_STACKER: it is past the point of no return, and the RESET command
+stacks it. Models differ in whether they report that stacking by VEND VALID, and the machine must handle both: the
+simulated acceptor reports it if the action ``revend`` has switched this on.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,8 +14,6 @@ from egm.devices.id003 import codec
 from egm.devices.id003.codec import CurrencyTable, CurrencyTableRow, Id003Command, Id003Frame, Id003Status
 from egm.devices.twin import BenchAction, SimulatedPort
 
-#: Number of note codes.
-_NOTE_CHANNEL_COUNT: Final = 8
 #: The simulated acceptor's version, as it identifies itself.
 SIMULATED_VERSION: Final = b"(USA) UBA-10-SS SIM V1.00 ID003"
 
@@ -51,7 +50,7 @@ class Id003Twin(BillTwin[Id003Frame]):
     ) -> None:
         super().__init__(name, port, codec.cut_frame, cents_by_note_code, speed)
         self._settings: dict[int, bytes] = {}
-        self._should_revend = False
+        self._reports_interrupted_stacking = False
         self._action_by_command: dict[int, Callable[[], bool]] = {
             Id003Command.STACK_1: self.stack_escrowed_paper,
             Id003Command.STACK_2: self.stack_escrowed_paper,
@@ -121,7 +120,7 @@ class Id003Twin(BillTwin[Id003Frame]):
             currency: country_code for country_code, currency in codec.CURRENCY_BY_COUNTRY_CODE.items()
         }
         rows = []
-        for code in range(codec.FIRST_NOTE_CODE, codec.FIRST_NOTE_CODE + _NOTE_CHANNEL_COUNT):
+        for code in range(codec.FIRST_NOTE_CODE, codec.FIRST_NOTE_CODE + codec.NOTE_CODE_COUNT):
             value, exponent = self._find_note_cents(code) // 100, 0
             while value and not value % 10:
                 value, exponent = value // 10, exponent + 1
@@ -150,7 +149,7 @@ class Id003Twin(BillTwin[Id003Frame]):
 
     # ------------------------------------------------------------ reset and power
     def _reset(self) -> None:
-        """Restart the acceptor at the machine's command: it stacks or returns a paper inside, whichever is possible."""
+        """Restart the acceptor at the RESET command. A paper inside is stacked if it can no longer be returned."""
         self._stop_timers()
         self._settings.clear()
         if self._fault_phase is not None:
@@ -166,8 +165,8 @@ class Id003Twin(BillTwin[Id003Frame]):
             self._schedule_step(self.return_seconds, self._finish_return)
 
     def _finish_interrupted_stacking(self) -> None:
-        """Finish a stacking that a power loss interrupted: report it again if ``revend`` is set."""
-        if self._should_revend:
+        """Finish a stacking that a power loss interrupted, and report it if the acceptor is set to do so."""
+        if self._reports_interrupted_stacking:
             self._enter_phase(PaperPhase.STACKED_UNACKNOWLEDGED)
         else:
             self._move_paper_into_box()
@@ -178,14 +177,14 @@ class Id003Twin(BillTwin[Id003Frame]):
         self._settings.clear()
 
     def handle_power_return(self) -> None:
-        """Wait for the machine's reset; until then the status reports where the paper was found."""
+        """Wait for the RESET command; until then the status reports where the paper was found."""
         self._enter_phase(PaperPhase.STARTING)
 
     def list_actions(self) -> dict[str, BenchAction]:
         """Return the manual actions of every acceptor, and ``revend``."""
-        return {**super().list_actions(), "revend": self._set_revend}
+        return {**super().list_actions(), "revend": self._set_interrupted_stacking_report}
 
-    def _set_revend(self, *, on: bool = True) -> str:
-        """Set ``revend`` (``on``): whether a stacking interrupted by a power loss is reported again after the reset."""
-        self._should_revend = on
-        return "reports again" if self._should_revend else "does not report again"
+    def _set_interrupted_stacking_report(self, *, on: bool = True) -> str:
+        """Set whether a stacking that a power loss interrupted is reported after the RESET command."""
+        self._reports_interrupted_stacking = on
+        return "reports again" if self._reports_interrupted_stacking else "does not report again"

@@ -1,4 +1,4 @@
-"""The I/O board's own protocol, which this module defines; without input or output.
+"""Encoding and decoding of the I/O board's own protocol, which this module defines, without input or output.
 
 Line: 115200 8N1. Frame, both ways::
 
@@ -276,7 +276,7 @@ def _encode_frame(frame_type: FrameType, data: bytes) -> bytes:
 
 
 def cut_message(buffer: bytes) -> FrameCut[IoBoardMessage] | None:
-    """Separate the first message of the I/O board's line from the received bytes; None until it is complete.
+    """Cut the first message of the I/O board's line off the received bytes; return None if it is not complete.
 
     See :mod:`egm.devices.framing` for the result.
     """

@@ -1,13 +1,13 @@
-"""Commands and statuses of ESC-style ticket printers in bytes; without input or output.
+"""Encoding and decoding of the commands and statuses of ESC-style ticket printers, without input or output.
 
 Text is sent unchanged, each line ended by ``0A``. ``1B 58 hi lo`` sets the horizontal position, ``1D 68 n``
 and ``1D 77 n`` the bar code's height and width, ``1D 6B 09 len digits`` prints it (Interleaved 2 of 5),
 ``0C`` ends and presents the ticket, ``18`` discards what was sent. ``1D 7A`` and ``1D 53`` query two status
 bytes. The line is 9600 8N1; there is no checksum in either direction.
 
-Confidence: the commands are in one public source for the Edge. **The status bytes' bits are in licensed
-manuals**; :data:`STATUS_BIT_NAMES` is a placeholder and the only place that defines them. Bits 7 and 6
-distinguish the two bytes and are part of the placeholder.
+Reliability: the commands come from a single public source, for the printer model Edge. **The status
+bytes' bits are in licensed manuals**; :data:`STATUS_BIT_NAMES` is a placeholder and the only place that defines them.
+Bits 7 and 6 distinguish the two bytes and are part of the placeholder.
 """
 
 from collections.abc import Sequence
@@ -28,16 +28,16 @@ _GROUP_SEPARATOR: Final = 0x1D
 #: Bar code type: Interleaved 2 of 5.
 _BARCODE_TYPE_INTERLEAVED: Final = 0x09
 
-#: Names of the bits of status bytes 1 and 2, bit 0 first.
+#: Names of the bits of the first and of the second status byte, bit 0 first.
 STATUS_BIT_NAMES: Final[Sequence[Sequence[str]]] = (
     ("ticket_in_path", "is_busy", "barcode_done", "jam"),
     ("paper_out", "paper_low", "head_up", "chassis_open", "failure"),
 )
-#: Value of bits 7 and 6 in status byte 1 and in status byte 2, by which the two are distinguished.
+#: Value of bits 7 and 6 in the first and in the second status byte, by which the two are distinguished.
 _STATUS_BYTE_MARKS: Final = (0x40, 0x80)
 
 
-#: Second bytes of the queries for status bytes 1 and 2.
+#: Second bytes of the queries for the first and for the second status byte.
 _STATUS_QUERY_CODES: Final = (0x7A, 0x53)
 #: Second byte of the command that sets the print position.
 _POSITION_COMMAND: Final = 0x58
@@ -125,7 +125,7 @@ class PresentTicket:
 
 @dataclass(frozen=True, slots=True)
 class CancelPrintJob:
-    """A printer command that discards both the data sent and the report that a bar code was printed."""
+    """A printer command that discards the unprinted data and clears the status bit ``barcode_done``."""
 
     def encode(self) -> bytes:
         """Return the printer command as the byte to send."""
@@ -134,7 +134,7 @@ class CancelPrintJob:
 
 @dataclass(frozen=True, slots=True)
 class StatusQuery:
-    """The machine's query of a status byte: ``status_byte_index`` is 0 or 1."""
+    """The machine's query of a status byte: ``status_byte_index`` is 0 for the first byte, 1 for the second."""
 
     status_byte_index: int
 
@@ -159,7 +159,7 @@ def encode_ticket(lines: Sequence[str], barcode_digits: str) -> bytes:
 
 
 def cut_command(buffer: bytes) -> FrameCut[IthacaCommand] | None:
-    """Separate the machine's first command from the received bytes; return None until it is complete.
+    """Cut the first command off the received bytes; return None if it is not complete.
 
     See :mod:`egm.devices.framing` for the result.
     """
@@ -170,7 +170,7 @@ def cut_command(buffer: bytes) -> FrameCut[IthacaCommand] | None:
 
 
 def _cut_text_line(buffer: bytes) -> FrameCut[IthacaCommand] | None:
-    """Separate a command that prints a line of text; return None if its end has not arrived yet."""
+    """Cut off a command that prints a line of text; return None if its end has not arrived yet."""
     line_end = buffer.find(b"\n", 0, _LINE_BYTES_MAX)
     if line_end < 0:
         if len(buffer) < _LINE_BYTES_MAX:
@@ -192,7 +192,7 @@ def _cut_text_line(buffer: bytes) -> FrameCut[IthacaCommand] | None:
 
 
 def _cut_escape_command(buffer: bytes) -> FrameCut[IthacaCommand] | None:
-    """Separate a command that begins with a control byte; return None if it is not complete yet."""
+    """Cut off a command that begins with a control byte; return None if it is not complete yet."""
     if len(buffer) < 2:
         return None
     first_byte, second_byte = buffer[:2]
@@ -212,7 +212,7 @@ def _cut_escape_command(buffer: bytes) -> FrameCut[IthacaCommand] | None:
 
 
 def _cut_barcode(buffer: bytes) -> FrameCut[IthacaCommand] | None:
-    """Separate a bar code command; return None if it is not complete yet."""
+    """Cut off a bar code command; return None if it is not complete yet."""
     if len(buffer) < 4 or len(buffer) < 4 + buffer[3]:
         return None
     digits = buffer[4 : 4 + buffer[3]]
@@ -248,7 +248,7 @@ def encode_status(status: PrinterStatus) -> tuple[StatusByte, StatusByte]:
     return StatusByte(0, status_bits[0]), StatusByte(1, status_bits[1])
 
 
-def decode_printer_status(first_byte: StatusByte, second_byte: StatusByte) -> PrinterStatus:
+def decode_status(first_byte: StatusByte, second_byte: StatusByte) -> PrinterStatus:
     """Return the printer's status that the two status bytes state."""
     return PrinterStatus(
         **{
@@ -260,7 +260,7 @@ def decode_printer_status(first_byte: StatusByte, second_byte: StatusByte) -> Pr
 
 
 def cut_status_byte(buffer: bytes) -> FrameCut[StatusByte] | None:
-    """Separate the printer's first reply from the received bytes (see :mod:`egm.devices.framing`)."""
+    """Cut the printer's first reply off the received bytes (see :mod:`egm.devices.framing`)."""
     byte = buffer[0]
     for status_byte_index, byte_mark in enumerate(_STATUS_BYTE_MARKS):
         if byte & 0xC0 == byte_mark and byte & 0x3F < 1 << len(STATUS_BIT_NAMES[status_byte_index]):

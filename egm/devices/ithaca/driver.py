@@ -60,9 +60,7 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         for status_byte_index in (0, 1):
             for byte in await self._exchange(StatusQuery(status_byte_index).encode()):
                 status_bytes[byte.status_byte_index] = byte
-        return (
-            codec.decode_printer_status(status_bytes[0], status_bytes[1]) if len(status_bytes) == 2 else None
-        )
+        return codec.decode_status(status_bytes[0], status_bytes[1]) if len(status_bytes) == 2 else None
 
     async def _discard_printer_job(self) -> None:
         """Make the printer discard the data of the job, and clear its flag that a bar code was printed."""

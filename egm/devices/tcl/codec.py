@@ -1,4 +1,4 @@
-"""Commands and replies of TCL-style ticket printers in bytes; without input or output.
+"""Encoding and decoding of the commands and replies of TCL-style ticket printers, without input or output.
 
 A caret starts and ends each command, and bars separate its fields: ``^S^`` status, ``^C|a|^`` clear everything,
 ``^P|template|field|...|^`` print by template. The printer's status reply has asterisks instead of carets::
@@ -7,7 +7,7 @@ A caret starts and ends each command, and bars separate its fields: ``^S^`` stat
 
 The line is 9600 8N1; there is no checksum in either direction.
 
-Confidence: the commands are in one public source. **The status reply's layout is in licensed manuals**; the
+Reliability: the commands are in one public source. **The status reply's layout is in licensed manuals**; the
 layout above, its three status characters (0x40 plus five bits, so none is a bar) and the meaning of their bits are
 placeholders. :data:`STATUS_BIT_NAMES` is the only place that defines the bits.
 """
@@ -96,7 +96,7 @@ class PrinterReply:
 
 
 def cut_printer_reply(buffer: bytes) -> FrameCut[PrinterReply] | None:
-    """Separate the printer's first reply from the received bytes (see :mod:`egm.devices.framing`)."""
+    """Cut the printer's first reply off the received bytes (see :mod:`egm.devices.framing`)."""
     frame = _cut_frame(buffer, _STAR)
     if not isinstance(frame, bytes):
         return frame
@@ -118,7 +118,7 @@ def cut_printer_reply(buffer: bytes) -> FrameCut[PrinterReply] | None:
 
 
 def cut_command(buffer: bytes) -> FrameCut[StatusQuery | ClearPrintJob | PrintTicket] | None:
-    """Separate the machine's first command from the received bytes (see :mod:`egm.devices.framing`)."""
+    """Cut the machine's first command off the received bytes (see :mod:`egm.devices.framing`)."""
     frame = _cut_frame(buffer, _CARET)
     if not isinstance(frame, bytes):
         return frame

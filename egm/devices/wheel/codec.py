@@ -1,4 +1,4 @@
-"""Reports of a roulette wheel's reader in bytes; without input or output.
+"""Encoding and decoding of the reports of a roulette wheel's reader, without input or output.
 
 The reader sends without being queried, every half second and at each change, a line of fields between
 semicolons::
@@ -10,7 +10,7 @@ semicolons::
 :class:`WheelWarnings`. Between such lines it may send the number alone, and its errors after ``*F``. The line is 9600
 8N1; there is no checksum.
 
-Confidence: the states, the warnings and the order of the fields are as public users of Cammegh wheels quote
+Reliability: the states, the warnings and the order of the fields are as public users of Cammegh wheels quote
 them from the owner's handbook (p. 49) and from their own logs; the handbook itself was not available. How a
 wheel with a double zero reports it is unknown: :data:`WHEEL_NUMBERS` are for a single zero.
 """
@@ -98,7 +98,7 @@ WheelReaderReport = WheelReaderStatus | OtherReaderLine
 
 
 def cut_report(buffer: bytes) -> FrameCut[WheelReaderReport] | None:
-    """Separate the first report of the wheel's reader from the received bytes (see :mod:`egm.devices.framing`)."""
+    """Cut the first report of the wheel's reader off the received bytes (see :mod:`egm.devices.framing`)."""
     line_end = next((index for index, byte in enumerate(buffer[:_LINE_BYTES_MAX]) if byte in b"\r\n"), None)
     if line_end is None:
         if len(buffer) < _LINE_BYTES_MAX:

@@ -20,7 +20,7 @@ from egm.play.records.game_record import (
     AccountAndCents,
     GameChoice,
     GameRecord,
-    MysteryPrizeWon,
+    MysteryPrizeRecord,
     RecordedStep,
     is_round_between_players,
 )
@@ -161,7 +161,7 @@ class MemoryEvidence:
                 self.games[play_id] = replace(self.games[play_id], has_returned_stakes=True)
             return
         if entry.kind == MYSTERY_WON_KIND:
-            prize_won = from_json(MysteryPrizeWon, entry.record, location)
+            prize_won = from_json(MysteryPrizeRecord, entry.record, location)
             if prize_won.play_id in self.games:
                 self.games[prize_won.play_id] = self.games[prize_won.play_id].with_hits(prize_won.hits)
             return

@@ -74,7 +74,7 @@ class MachineReleased:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntrySold:
-    """An attendant sold an entry of a tournament, and has received its fee at the desk."""
+    """An attendant sold a tournament entry, and has received its fee at the desk."""
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""
@@ -89,7 +89,7 @@ class EntrySold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryVoided(RulingDetails):
-    """Staff declared an entry void, and its fee is refunded at the desk."""
+    """Staff declared a tournament entry void, and its fee is refunded at the desk."""
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""
@@ -103,7 +103,7 @@ class EntryVoided(RulingDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizePaid:
-    """Staff handed over the prize of an entry, in money that was never credited on the machine."""
+    """Staff handed over the prize of a tournament entry, in money that was never credited on the machine."""
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""
@@ -118,7 +118,7 @@ class PrizePaid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundStarted:
-    """An attendant gave a player position the points for one round of an entry."""
+    """An attendant gave a player position the points for one round of a tournament entry."""
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""
@@ -135,7 +135,7 @@ class RoundStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundEnded:
-    """A round of an entry ended: its unplayed points are removed, and the points won are its result."""
+    """A round of a tournament entry ended: its unplayed points are removed, and the points won are its result."""
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""

@@ -10,7 +10,10 @@ from egm.staff.events import FilledForm, RulingForm
 
 
 class TournamentEvent(EventName):
-    """The events of a tournament: the forms of staff, and the clock of a round."""
+    """The events of a tournament: the forms of staff, and the clock of a round.
+
+    The journal records the values, so a value stays when its name is improved.
+    """
 
     INSTALL_RULES = "install_rules"
     """Staff install the rules of a tournament."""
@@ -31,12 +34,12 @@ class TournamentEvent(EventName):
     END_ROUND = "end_round"
     """Staff end a round early."""
     ROUND_CLOCK_ADVANCED = "round_time"
-    """The round clock has advanced: the tournament starts, a minute of a round has passed, or its time is over."""
+    """The clock of the open round has advanced: the round starts, a minute of it has passed, or its time is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntrySaleForm(FilledForm):
-    """A form with which an attendant sells a participant an entry; it confirms that the fee was received.
+    """A form with which an attendant sells a participant a tournament entry and confirms that the fee was received.
 
     ``first_round_start`` says whether the entry's first round starts at this position now (``here``) or ``later``.
     """
@@ -49,7 +52,7 @@ class EntrySaleForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundStartForm(FilledForm):
-    """A form with which an attendant gives this player position the points for a round of an entry.
+    """A form with which an attendant gives this player position the points for a round of a tournament entry.
 
     The round is the entry's next one, or one that was interrupted and is repeated.
     """
@@ -61,7 +64,10 @@ class RoundStartForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundEndForm(FilledForm):
-    """A form with which staff end the round at this player position early, with the reason."""
+    """A form with which staff end the round at this player position early, with the reason.
+
+    A round that was ``interrupted`` may be repeated if the rules say so; one that has ``failed`` may not.
+    """
 
     status: Literal["interrupted", "failed"] | None = None
     reason: str = ""
@@ -69,14 +75,14 @@ class RoundEndForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryVoidForm(RulingForm):
-    """A form with which staff declare an entry void, so that its fee is refunded."""
+    """A form with which staff declare a tournament entry void, so that its fee is refunded."""
 
     entry_number: int = field(default=0, metadata=stored_as("entry"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizePaymentForm(FilledForm):
-    """A form with which staff record that they have handed over the prize of an entry to its participant."""
+    """A form with which staff record that they have handed over the prize of a tournament entry to its participant."""
 
     entry_number: int = field(default=0, metadata=stored_as("entry"))
     participant_number: str = field(default="", metadata=stored_as("participant"))

@@ -22,7 +22,7 @@ _REPEATABLE_ROUND_ENDINGS: Final = frozenset({"", "interrupted"})
 
 
 class _EntrySale(NamedTuple):
-    """The sale of an entry: the participant's number, and the name of the journal that records the sale."""
+    """The sale of a tournament entry: the participant's number, and the name of the journal that records the sale."""
 
     participant: str
     journal_name: str
@@ -30,7 +30,7 @@ class _EntrySale(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _RoundAttempt:
-    """The last attempt at a round of an entry at one machine: its points and result, and when they last changed."""
+    """The last attempt at a round of a tournament entry at one machine: its points, result and last change."""
 
     journal_name: str
     tournament_round: TournamentRound
@@ -143,7 +143,7 @@ def _check_rounds(
     attempt_by_round: Mapping[tuple[int, int], _RoundAttempt],
     absent_rounds: Collection[tuple[int, int]],
 ) -> None:
-    """Raise ResultsError if an entry has a round without the round before it.
+    """Raise ResultsError if a tournament entry has a round without the round before it.
 
     Also raise it if a round in ``absent_rounds`` was played after all, or its entry was not sold.
     """

@@ -135,7 +135,7 @@ def read_sold_entries(machine: PositionMachine) -> dict[int, EntrySold]:
 
 
 def _read_round_endings(machine: PositionMachine, entry_number: int) -> dict[int, str]:
-    """Return how each round of an entry has ended at this machine (complete, interrupted, failed), by round number."""
+    """Return how each round of a tournament entry ended here (complete, interrupted, failed), by round number."""
     return {
         record.round_number: record.status
         for record in iter_tournament_records(machine)
@@ -219,7 +219,7 @@ def position_plays_no_round(machine: PositionMachine, _: Event) -> bool:
 
 
 def first_round_may_start(machine: PositionMachine, event: Event) -> bool:
-    """Return whether the first round of an entry may start at the time that the sale's form states.
+    """Return whether the first round of a tournament entry may start at the time that the sale's form states.
 
     A later start is always possible. For a start now, the machine must be in the tournament and fit its rules, and
     this position must be free.
@@ -250,7 +250,7 @@ def fee_matches_rules(machine: PositionMachine, event: Event) -> bool:
 
 
 def entry_is_new(machine: PositionMachine, event: Event) -> bool:
-    """Return whether the form states a participant, and an entry number that is in no record of this machine yet."""
+    """Return whether the form states a participant, and a number of a tournament entry that no record here has yet."""
     form = event.read_payload(EntrySaleForm)
     used_entries = {record.entry_number for record in iter_tournament_records(machine)}
     return (
@@ -345,7 +345,7 @@ def entry_can_be_voided(machine: PositionMachine, event: Event) -> bool:
 
 
 def prize_may_be_paid(machine: PositionMachine, event: Event) -> bool:
-    """Return whether the form states an entry, its participant and an amount.
+    """Return whether the form states a tournament entry, its participant and an amount.
 
     False if this machine has recorded the prize of that entry as paid, the entry as void, or another participant.
     """
@@ -535,7 +535,7 @@ def _post_round_end(
 
 
 def void_entry(machine: PositionMachine, event: Event) -> None:
-    """Record in the journal that an entry is void. Its fee is refunded at the desk."""
+    """Record in the journal that a tournament entry is void. Its fee is refunded at the desk."""
     form = event.read_payload(EntryVoidForm)
     sale = read_sold_entries(machine)[form.entry_number]
     machine.post(
@@ -552,7 +552,7 @@ def void_entry(machine: PositionMachine, event: Event) -> None:
 
 
 def record_prize_payment(machine: PositionMachine, event: Event) -> None:
-    """Record in the journal that staff have handed over the prize of an entry."""
+    """Record in the journal that staff have handed over the prize of a tournament entry."""
     form = event.read_payload(PrizePaymentForm)
     machine.post(
         PRIZE_PAID,

@@ -288,7 +288,7 @@ class LastGame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MysteryPrizeWon:
+class MysteryPrizeRecord:
     """A prize of a controller's mystery level, with its published secret amount (entry ``progressive.won``)."""
 
     play_id: str | None = omit_if_default(None)
@@ -304,7 +304,7 @@ class MysteryPrizeWon:
     """The published secret as JSON of :class:`egm.progressive.trigger.MysteryTrigger`; the drawn number is a text."""
     commitment: Sha256Digest | None
     """The controller's commitment to the secret, as received before; None if none was received."""
-    is_proved: bool = field(metadata=stored_as("proved"))
+    is_verified: bool = field(metadata=stored_as("proved"))
     """Whether the published secret matches the commitment and shows that this contribution won."""
     hits: tuple[LevelHitRecord, ...] = omit_if_default(())
     """The hits that the prize adds to its game; empty if that game has ended."""

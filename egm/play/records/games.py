@@ -16,7 +16,7 @@ from egm.play.records.game_record import (
     GamePointer,
     GameRecord,
     LastGame,
-    MysteryPrizeWon,
+    MysteryPrizeRecord,
 )
 from egm.record_codec import from_json
 from meters import StoredEntry
@@ -138,6 +138,6 @@ def _rebuild_game(machine: PositionMachine, play_id: str) -> GameRecord:
             choice = from_json(GameChoice, entry.record, location)
             game_record = game_record.with_step(choice) if choice.play_id == play_id else game_record
         else:
-            prize = from_json(MysteryPrizeWon, entry.record, location)
+            prize = from_json(MysteryPrizeRecord, entry.record, location)
             game_record = game_record.with_hits(prize.hits) if prize.play_id == play_id else game_record
     return game_record

@@ -12,10 +12,11 @@ from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.reels import PAY_LINE_COLOURS, ReelGrid, render_symbol
-from egm.screen.theme import Colour, MotionTimes, fade_colour, mix_colours
+from egm.screen.theme import Colour, MotionSettings, fade_colour, mix_colours
 from egm.screen.view import build_view_timeline, find_last_step
 
-#: With more wins at once, amounts would hide the symbols; each is then shown in turn.
+#: If more wins are highlighted at once, their amounts are left out, because they would hide the symbols; the amount of
+#: each win is shown while that win is highlighted alone.
 _WIN_AMOUNTS_SHOWN_MAX = 3
 
 
@@ -26,12 +27,12 @@ def draw_wins(
     wins: tuple[WinOnReels, ...],
     elapsed_seconds: float,
 ) -> None:
-    """Draw all winning lines together, then each one alone. Symbols that do not win are darkened."""
+    """Draw the wins as they are highlighted now: all together, or one alone. Other symbols are darkened."""
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if not paid_wins:
         return
-    win_in_turn = choose_win_in_turn(wins, elapsed_seconds, context.theme.motion.winning_line_seconds)
-    shown_wins = paid_wins if win_in_turn is None else [win_in_turn]
+    highlighted_win = choose_highlighted_win(wins, elapsed_seconds, context.theme.motion.winning_line_seconds)
+    shown_wins = paid_wins if highlighted_win is None else [highlighted_win]
     grid = ReelGrid(context.layout.game_field, reel_data.reel_heights)
     winning_cells = {cell for win in shown_wins for cell in win.positions}
     for reel in range(reel_data.reel_count):
@@ -51,7 +52,7 @@ def draw_wins(
         )
 
 
-def choose_win_in_turn(
+def choose_highlighted_win(
     wins: tuple[WinOnReels, ...], elapsed_seconds: float, seconds_per_win: float
 ) -> WinOnReels | None:
     """Return the win that is highlighted alone now.
@@ -84,10 +85,11 @@ def find_current_window(
     return windows_and_wins[-1]
 
 
-def find_lit_win(context: DrawingContext) -> WinOnReels | None:
+def find_highlighted_win(context: DrawingContext) -> WinOnReels | None:
     """Return the win that is highlighted alone now, or None.
 
-    None until the reels have stopped and all windows of a cascade have fallen.
+    None until the reels have stopped and all windows of a cascade have fallen. If there is
+    no presentation, nothing has to stop first, and the wins take their turns by the screen's clock.
     """
     view, motion = context.view, context.theme.motion
     timeline = build_view_timeline(view, context.theme)
@@ -107,10 +109,10 @@ def find_lit_win(context: DrawingContext) -> WinOnReels | None:
     if elapsed_seconds < 0:
         return None
     _, window_wins = find_current_window(last_step, elapsed_seconds, motion.winning_line_seconds)
-    return choose_win_in_turn(window_wins, elapsed_seconds, motion.winning_line_seconds)
+    return choose_highlighted_win(window_wins, elapsed_seconds, motion.winning_line_seconds)
 
 
-def find_reels_stop_seconds(step_times: StepTimes, motion: MotionTimes) -> float:
+def find_reels_stop_seconds(step_times: StepTimes, motion: MotionSettings) -> float:
     """Return when the reels of a step have stopped, in seconds from the start of the presentation."""
     return max(step_times.stop_seconds) + motion.reel_settle_seconds * 0.6
 
@@ -136,7 +138,7 @@ def _draw_winning_symbol(
     painter = context.painter
     rect = grid.compute_cell_rect(*cell_position)
     x, y, w, h = rect
-    size_step = round(pulse_strength * 6)
+    size_step = round(pulse_strength * 6)  # few steps, so that few scaled pictures are cached
 
     def render_frame(size: tuple[int, int]) -> pygame.Surface:
         canvas = VectorCanvas(size, (w, h), 2)
@@ -160,7 +162,7 @@ def _draw_winning_symbol(
         size = (painter.scale_length(width), painter.scale_length(width))
         cell = painter.scale_rect(grid.compute_cell_rect(cell_position[0], 0))
         still_pixels = round(min(cell.width, cell.height + 1) * 0.96)
-        # The same size as in its cell, so it is cached.
+        # Rendered at the size of the symbol at rest, which is already cached.
         symbol_art = render_symbol(context, reel_data, symbol, (still_pixels, still_pixels))
         scaled_art = painter.find_or_create_surface(
             ("breath", symbol, symbol_art.get_size(), size), lambda: smoothscale(symbol_art, size)

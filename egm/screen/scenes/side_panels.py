@@ -15,7 +15,7 @@ from egm.screen.scenes.drawing_context import DrawingContext, draw_heading
 from egm.screen.scenes.keno import lay_out_preset_ticket_rows, list_keno_prizes
 from egm.screen.scenes.limits_sign import LIMITS_TEXT_STYLE, draw_limits_sign, lay_out_small_print
 from egm.screen.scenes.progressive import draw_levels, list_levels_beside_field
-from egm.screen.scenes.reel_wins import find_lit_win
+from egm.screen.scenes.reel_wins import find_highlighted_win
 from egm.screen.scenes.reels import render_symbol
 from egm.screen.scenes.table_side_panels import draw_table_side_panels
 from egm.screen.scenes.wheel_game import draw_wheel_side_panels
@@ -300,10 +300,10 @@ def _draw_prizes(
     painter.fill_rounded_rect((x + 24, y + 54, w - 48, 2), (*context.look.accent_colour[:3], 110))
     rows_height = h - 64 - _compute_small_print_height(context.layout)
     row_height = min(112.0, rows_height / max(1, len(prizes)))
-    lit_win = find_lit_win(context)
+    highlighted_win = find_highlighted_win(context)
     for i, (prize, credits_) in enumerate(prizes):
         top = y + 62 + i * row_height
-        if lit_win is not None and lit_win.name == prize.name:
+        if highlighted_win is not None and highlighted_win.name == prize.name:
             painter.fill_rounded_rect(
                 (x + 12, top, w - 24, row_height - 4), (*context.look.accent_colour[:3], 64), 12
             )

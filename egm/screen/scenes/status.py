@@ -29,7 +29,7 @@ from egm.screen.scenes.drawing_context import (
 )
 from egm.screen.scenes.feature import sum_credits_of_ended_steps
 from egm.screen.scenes.keno import describe_purchase
-from egm.screen.scenes.reel_wins import find_lit_win
+from egm.screen.scenes.reel_wins import find_highlighted_win
 from egm.screen.scenes.side_panels import find_base_reel_data, format_prize_name
 from egm.screen.scenes.table_side_panels import (
     describe_bets_on_felt,
@@ -189,7 +189,7 @@ def _choose_idle_status(context: DrawingContext, snapshot: Snapshot) -> TextAndC
     It says what PLAY would buy, what was won, or what the player can do next. In a tournament, it says how the round
     stands, alternately with these texts while the player can play.
     """
-    translate, win = context.texts.translate, find_lit_win(context)
+    translate, win = context.texts.translate, find_highlighted_win(context)
     tournament = snapshot.current_tournament
     if tournament is not None:
         is_playing = tournament.entry and not tournament.is_round_over and not tournament.starts_utc

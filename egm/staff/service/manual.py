@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.ioboard.codec import HARD_METER_COUNT, INPUTS, TOWER_LIGHTS
+from egm.devices.protocols import PROTOCOLS
 from egm.kernel.events import EventName, State
 from egm.kernel.faults import SIGNIFICANCE_BY_FAULT, get_fault_definition
 from egm.kernel.rules import get_refusal_code

@@ -8,7 +8,7 @@ from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.probing import PROTOCOL_PROBING_ORDER, probe_serial_ports
 from egm.app.first_start.steps import ProbeDevicesStep, WelcomeStep
 from egm.app.first_start.wizard import FirstStartWizard
-from egm.devices.catalogue import PROTOCOLS
+from egm.devices.protocols import PROTOCOLS
 from egm.devices.twin import SimulatedPort
 from egm.kernel.messages import Intent
 

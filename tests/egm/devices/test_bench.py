@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from egm.app.bench import Bench, BenchError, read_protocol_by_simulated_device
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.id003.driver import Id003Driver
 from egm.devices.interface import (
     AcceptorReadiness,
@@ -25,6 +24,7 @@ from egm.devices.interface import (
 )
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.line import LineLostError, SerialLine
+from egm.devices.protocols import PROTOCOLS
 from egm.devices.transient import TransientEscrowLedger
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode_message, encode_message

@@ -157,7 +157,7 @@ def test_printer_statuses_round_trip(status):
     ]
     sent = b"".join(byte.encode() for byte in ithaca.encode_status(status))
     first, second = read_frames(ithaca.cut_status_byte, sent)
-    assert ithaca.decode_printer_status(first, second) == status
+    assert ithaca.decode_status(first, second) == status
 
 
 printable = st.text(st.characters(codec="latin-1", exclude_categories=["C", "Z"], exclude_characters="^|*"))

@@ -5,11 +5,11 @@ import socket
 
 import pytest
 
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import LineLost, LineRestored
 from egm.devices.ioboard.codec import IdentityReply
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.line import SerialLine
+from egm.devices.protocols import PROTOCOLS
 from egm.testing.jumping_loop import jump
 
 

@@ -5,8 +5,8 @@ import pty
 
 import pytest
 
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.line import LineSettings, open_port
+from egm.devices.protocols import PROTOCOLS
 
 
 @pytest.mark.parametrize("protocol", sorted(PROTOCOLS))

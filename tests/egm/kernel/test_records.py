@@ -71,7 +71,7 @@ ENTRIES = {
     "game.start": games.GameRecord,
     "game.carried": games.GameRecord,
     "game.choice": games.GameChoice,
-    "progressive.won": games.MysteryPrizeWon,
+    "progressive.won": games.MysteryPrizeRecord,
     "progressive.sealed": progressive.ReceivedCommitment,
     "aft.complete": host.TransferRecord,
     "aft.failed": host.TransferRecord,

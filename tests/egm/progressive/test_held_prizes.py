@@ -27,10 +27,10 @@ from rigs.three_levels import (
 from egm.kernel.events import Event, EventType, State
 from egm.money.keys import MoneyKey
 from egm.progressive.display import LevelAmountSources
-from egm.progressive.events import MysteryPrizeWonReport
+from egm.progressive.events import MysteryPrizeReport
 from egm.progressive.held_prizes import record_commitment_or_get_error
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.messages import WonPrize
+from egm.progressive.messages import MysteryPrizeMessage
 from egm.progressive.trigger import MysteryTrigger
 from egm.testing.machine import GeneratorOutOfService
 from tools.audit.games import GameFiles
@@ -72,14 +72,14 @@ def commit(rig, number=1):
 
 def report(rig, number=1):
     """Receive the controller's report that contribution ``number`` has won prize ``number``."""
-    won = WonPrize(
+    won = MysteryPrizeMessage(
         claim=f"claim-{number}",
         sequence=number,
         amount_cents=PRIZE_CENTS,
         order=number,
         trigger=secret_of(number).to_json(),
     )
-    rig.engine.submit(Event(EventType.MYSTERY_PRIZE_WON, MysteryPrizeWonReport(level_id=POOL, won_prize=won)))
+    rig.engine.submit(Event(EventType.MYSTERY_PRIZE_WON, MysteryPrizeReport(level_id=POOL, won_prize=won)))
     return rig
 
 

@@ -69,7 +69,7 @@ def test_game_end_is_reported_once_and_only_after_the_result_was_shown(
         timed_requests += [(view.now - 100, request) for request in requests]
     assert [request.name for _, request in timed_requests] == ["shown"]
     assert timed_requests[0][1].value == game.id
-    assert timed_requests[0][0] >= line.roll_up_end_seconds + theme.motion.losing_result_seconds_min - 0.006
+    assert timed_requests[0][0] >= line.roll_up_end_seconds + theme.motion.result_seconds_min - 0.006
     assert line.roll_up_end_seconds - line.last_stop_seconds >= (0.4 if kind == "small_win" else 0)
 
 

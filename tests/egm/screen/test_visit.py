@@ -25,7 +25,7 @@ from egm.screen.scenes.deck import compute_meter_amounts
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.game_field import find_last_step
 from egm.screen.scenes.lockup import describe_lockup
-from egm.screen.scenes.reel_wins import find_lit_win
+from egm.screen.scenes.reel_wins import find_highlighted_win
 from egm.screen.scenes.status import choose_status_text_and_colour, format_notice
 from egm.screen.scenes.wheel_game import draw_wheel_side_panels
 from egm.screen.text import Texts
@@ -211,7 +211,7 @@ def test_a_restarted_screen_shows_the_last_result_and_its_winning_line(visit):
     assert find_last_step(player_visit.view).stops == MAPLES
     assert (
         compute_meter_amounts(player_visit.context).win_cents,
-        find_lit_win(player_visit.context).credits,
+        find_highlighted_win(player_visit.context).credits,
     ) == (300, 60)
 
 

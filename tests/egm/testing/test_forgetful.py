@@ -31,7 +31,7 @@ def write_rows(path, medium):
         database.execute("INSERT INTO numbers VALUES (?)", (number,))
     medium.cut_power()
     process.close_open_files()
-    medium.restore()
+    medium.lose_unsynced_data_and_power_on()
 
 
 def test_a_database_with_a_write_ahead_log_from_a_power_loss_can_be_read(tmp_path, medium, storage):
@@ -69,4 +69,4 @@ def test_a_medium_without_power_refuses_every_read(tmp_path, medium, storage):
         with pytest.raises(MediumError, match="has no power"):
             query()
     handle.close()
-    medium.restore()
+    medium.lose_unsynced_data_and_power_on()

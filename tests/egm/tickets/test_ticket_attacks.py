@@ -38,7 +38,7 @@ def test_a_clock_that_is_wrong_for_a_moment_expires_nothing(office, year):
 
 def test_while_the_date_is_unknown_no_ticket_is_issued_or_expired(tmp_path):
     known = [True]
-    office = Office(tmp_path, is_date_known=lambda: known[0])
+    office = Office(tmp_path, is_clock_trusted=lambda: known[0])
     number = office.issue_ticket().number
     office.clock.pass_days(400)
     assert office.desk.begin_redemption("in-1", number).reason is TicketRefusalReason.EXPIRED

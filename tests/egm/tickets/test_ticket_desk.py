@@ -146,7 +146,7 @@ def test_a_machine_takes_no_receipt_no_other_currency_and_no_misread(tmp_path, o
 
 @pytest.mark.requirement("H-09")
 def test_without_the_host_a_limited_number_of_tickets_is_issued(tmp_path):
-    office = Office(tmp_path, rules=replace(RULES, unread_own_tickets_max=3))
+    office = Office(tmp_path, rules=replace(RULES, unread_max_before_own_number=3))
     failed = office.desk.prepare_ticket("f", 100, denomination_cents=1).number
     office.desk.record_failed_print(failed, "jam")
     numbers = [office.issue_ticket(str(n)).number for n in range(3)]

@@ -84,11 +84,11 @@ def test_a_stand_alone_number_states_its_kind_and_has_a_valid_check(kind):
     assert [
         other
         for other in TicketKind
-        if n.LEADING_DIGITS_BY_TICKET_KIND[other] == n.LEADING_DIGITS_BY_TICKET_KIND[kind]
+        if n.TYPE_MARKER_BY_TICKET_KIND[other] == n.TYPE_MARKER_BY_TICKET_KIND[kind]
     ] == [kind]
     for _, number in zip(range(300), iter_new_numbers(kind=kind), strict=False):
         assert len(number) == PLACES
-        assert int(number[:2]) == n.LEADING_DIGITS_BY_TICKET_KIND[kind]
+        assert int(number[:2]) == n.TYPE_MARKER_BY_TICKET_KIND[kind]
         assert n.is_stand_alone_number(number)
 
 

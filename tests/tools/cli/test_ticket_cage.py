@@ -203,7 +203,7 @@ def test_an_expired_ticket_is_refused_remains_a_liability_and_can_be_revived(off
         (TicketState.ISSUED, 1),
         (TicketState.PENDING, 1),
     }
-    doubting = TicketCage(office.store, office.clock, "Luc", is_date_known=False)
+    doubting = TicketCage(office.store, office.clock, "Luc", is_clock_trusted=False)
     assert isinstance(doubting.pay_ticket(office.issue_ticket("c").number), TicketRedemption)
     assert two.revive_expired_ticket(late, "the machine's clock stood in 1970").expires_at is None
     office.clock.pass_days(4000)
@@ -411,7 +411,9 @@ def test_a_host_ticket_is_not_paid_at_the_cage_and_is_no_liability(office, egm, 
     taken, back = "070000000000000001", "070000000000000002"
     for redemption_id, number, end in (("r1", taken, "commit"), ("r2", back, "abort")):
         assert (
-            office.desk.admit_host_ticket(redemption_id, number, TicketKind.CASHABLE, 500).ticket.amount_cents
+            office.desk.begin_host_redemption(
+                redemption_id, number, TicketKind.CASHABLE, 500
+            ).ticket.amount_cents
             == 500
         )
         if end == "commit":

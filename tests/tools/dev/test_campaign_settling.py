@@ -11,7 +11,7 @@ from rigs.moments import NOW
 from egm.config.levels import LevelScope, ProgressiveLinkTable
 from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate
 from egm.progressive.level import LevelTerms
-from egm.progressive.messages import WonPrize
+from egm.progressive.messages import MysteryPrizeMessage
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 from egm.progressive.trigger import MysteryTrigger
 from tools.dev.progressive.faults import CampaignMachine, ProcessKilled
@@ -36,7 +36,7 @@ class Five:
 
 def test_machine_killed_by_its_prize_message_is_not_settled(tmp_path):
     trigger = MysteryTrigger.draw("M", 1, Fraction(100), TERMS, 7, Five())
-    won = WonPrize(claim="mystery.M.1", sequence=1, amount_cents=102, order=1, trigger=trigger)
+    won = MysteryPrizeMessage(claim="mystery.M.1", sequence=1, amount_cents=102, order=1, trigger=trigger)
     now = NOW
     make_authority(tmp_path, now)
     make_certificate(tmp_path, "ONE", now)

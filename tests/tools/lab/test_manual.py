@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.app.features import FEATURES, SERVICE_MENU
-from egm.devices.catalogue import PROTOCOLS
+from egm.devices.protocols import PROTOCOLS
 from egm.kernel.faults import SIGNIFICANCE_BY_FAULT, get_fault_definition
 from egm.kernel.rules import get_refusal_code
 from egm.people import Permission

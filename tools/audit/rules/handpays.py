@@ -6,7 +6,7 @@ A complement is the part of a win that the machine did not pay and staff pay by 
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind
+from egm.kernel.credits import CASH_OUT_CREDIT_KINDS, CreditKind
 from egm.kernel.events import State
 from egm.kernel.states import (
     ALL_STATES,
@@ -415,7 +415,7 @@ _RULING_RULES: Final = (
         record={"amount_cents": "$cents", "expired_cents": "$expired"},
         expected_transfers=DerivedValue(
             lambda context: [
-                *derive_debit_transfers(context, context["cents"], "house:orphan", CASHABLE_CREDIT_KINDS),
+                *derive_debit_transfers(context, context["cents"], "house:orphan", CASH_OUT_CREDIT_KINDS),
                 *derive_debit_transfers(
                     context, context["expired"], "house:expired", (CreditKind.RESTRICTED,)
                 ),

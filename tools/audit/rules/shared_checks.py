@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind, build_credit_transfers
+from egm.kernel.credits import CASH_OUT_CREDIT_KINDS, CreditKind, build_credit_transfers
 from egm.kernel.positions import Position
 from egm.money.records.money import CashOutRecord, CashOutRemainder, HandpayRecord
 from egm.play.records.protection import SessionRecord
@@ -93,7 +93,7 @@ def sum_credit_cents(context: CheckContext) -> int:
 def sum_cashable_credit_cents(context: CheckContext) -> int:
     """Return the player's credit that can be cashed out as money, before the checked entry, in minor units."""
     return sum(
-        context.ledger.available_cents(context.format_credit_account(kind)) for kind in CASHABLE_CREDIT_KINDS
+        context.ledger.available_cents(context.format_credit_account(kind)) for kind in CASH_OUT_CREDIT_KINDS
     )
 
 

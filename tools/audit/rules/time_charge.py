@@ -4,7 +4,7 @@ import zlib
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from egm.kernel.credits import CASHABLE_CREDIT_KINDS
+from egm.kernel.credits import CASH_OUT_CREDIT_KINDS
 from egm.kernel.events import State
 from egm.kernel.states import single_state
 from egm.play import entries
@@ -66,7 +66,7 @@ def _read_time_charge_and_denomination(context: CheckContext, digest: str) -> tu
 def _derive_transfers(context: CheckContext) -> Any:
     """Return the transfers that take the charge from the player's credit."""
     return derive_debit_transfers(
-        context, context.record["amount_cents"], "house:time_charge", CASHABLE_CREDIT_KINDS
+        context, context.record["amount_cents"], "house:time_charge", CASH_OUT_CREDIT_KINDS
     )
 
 

@@ -18,8 +18,8 @@ from egm.config.computer_checks import find_shared_folders, find_stable_port_nam
 from egm.config.mistakes import ConfigMistake, Consequence, TomlLineNumbers, parse_key_path, read_toml
 from egm.config.schema import build_schema as build_cabinet_schema
 from egm.config.schema import find_unchanged_example_values
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.line import LineSettings
+from egm.devices.protocols import PROTOCOLS
 from egm.errors import OperatorError
 from egm.garbage_collector import pause_garbage_collector
 from egm.people import Permission

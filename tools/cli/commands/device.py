@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from egm.config.cabinet_file import StateFolder, find_default_state_folder
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import DeviceEvent
+from egm.devices.protocols import PROTOCOLS
 from egm.links.bench_client import BenchClient, BenchUnreachableError
 from tools.cli.device_listener import DeviceListener, ListenError
 from tools.cli.tables import OutputFormat, Table, add_format_options, build_facts_table, show

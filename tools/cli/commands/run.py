@@ -17,7 +17,7 @@ import click
 from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, StateFolder, find_default_state_folder, load_cabinet
 from egm.config.computer_checks import find_missing_ports
-from egm.devices.catalogue import PROTOCOLS
+from egm.devices.protocols import PROTOCOLS
 from egm.errors import OperatorError
 from egm.isolated import build_python_command
 from egm.links.screen.private_sockets import LOOPBACK_ADDRESS

@@ -16,12 +16,12 @@ from statistics import median
 from typing import Final
 
 from egm.devices.bill_twin import STACK_SECONDS
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.ebds import codec as ebds
 from egm.devices.id003 import codec as id003
 from egm.devices.ioboard import codec as ioboard
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.printer_twin import BARCODE_PRINT_SECONDS
+from egm.devices.protocols import PROTOCOLS
 from egm.devices.tcl import codec as tcl
 from egm.kernel.messages import GameOutcome, Message, PlayButtonPress, Snapshot
 from egm.links.bench_client import BenchClient

@@ -24,7 +24,13 @@ from egm.progressive.link import (
     LinkNotification,
     MysteryWinFound,
 )
-from egm.progressive.messages import Claim, Contribution, ControllerMessage, PaymentReport, WonPrize
+from egm.progressive.messages import (
+    Claim,
+    Contribution,
+    ControllerMessage,
+    MysteryPrizeMessage,
+    PaymentReport,
+)
 from egm.progressive.pools import ProgressivePool
 from egm.progressive.trigger import MysteryTrigger
 
@@ -264,7 +270,7 @@ class SimulatedMachine:
                 hit.is_closed, hit.was_resent = False, True
                 self._resume_hit(name, hit)
 
-    def _handle_mystery_win(self, won_prize: WonPrize) -> None:
+    def _handle_mystery_win(self, won_prize: MysteryPrizeMessage) -> None:
         """Record that the controller decided that a wager wins, then pay it. A repeated message changes nothing."""
         hit = self.memory.hits.get(won_prize.claim_id)
         if hit is None:

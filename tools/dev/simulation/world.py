@@ -16,8 +16,8 @@ from egm.app.features import FEATURES
 from egm.app.first_start.wizard import run_first_start
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
-from egm.devices.catalogue import PROTOCOLS
 from egm.devices.line import LineLostError, LineSettings, SerialHandle
+from egm.devices.protocols import PROTOCOLS
 from egm.devices.twin import ActionError, Twin
 from egm.errors import RestartRequested
 from egm.kernel.feature import Features
@@ -231,7 +231,7 @@ class SimulatedWorld:
         """Close the files that a stopped process left open and restore the media; return whether the power was cut."""
         was_cut = self.medium.is_without_power
         self._release_locks()
-        self.medium.restore()
+        self.medium.lose_unsynced_data_and_power_on()
         return was_cut
 
     @property

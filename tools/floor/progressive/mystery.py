@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from egm.errors import OperatorError
-from egm.progressive.messages import WonPrize
+from egm.progressive.messages import MysteryPrizeMessage
 from egm.progressive.trigger import MysteryTrigger, TriggerError
 from tools.floor.progressive.mystery_secrets import MysterySecrets
 from tools.floor.progressive.records import ClaimRecord, LevelRecord, PrizeRecord
@@ -107,10 +107,12 @@ class MysteryPrizes:
                 replace(prize, contribution_count_at_end=contribution_count, trigger=trigger.to_json())
             )
 
-    def list_won_prizes(self, session: Session, machine: str, level_id: str) -> tuple[WonPrize, ...]:
+    def list_won_prizes(
+        self, session: Session, machine: str, level_id: str
+    ) -> tuple[MysteryPrizeMessage, ...]:
         """Return the prizes of a level that a machine has won and whose payment it has not reported yet."""
         return tuple(
-            WonPrize(
+            MysteryPrizeMessage(
                 claim=hit.claim_id,
                 sequence=hit.contribution_number,
                 amount_cents=hit.amount_cents,

@@ -39,18 +39,21 @@ class DeviceProtocol:
     line_settings: LineSettings
     twin_class: Callable[..., Twin[Any]]
     first_channel: int | None = None
-    """The protocol's code of the first denomination; None if the device accepts no money."""
+    """The protocol's number of the first denomination; None if the device accepts no money.
+
+    A channel is the number by which a protocol names a kind of coin or note (see :mod:`egm.devices.channel_values`).
+    """
     channel_count: int = 0
-    """The number of denominations (channels) that the protocol can distinguish."""
+    """How many channels the protocol has."""
     is_bus: bool = False
     """Whether several devices share a line, each with its own address."""
 
     def build_channel_value_table(self, name: str, values_cents: tuple[int, ...]) -> dict[int, int]:
-        """Return a map from channel codes to values in minor units.
+        """Return a map from channels to values in minor units.
 
-        A channel is the protocol's number of a denomination. ``values_cents`` is the list in the cabinet file: one
-        value per channel, in order; a channel with the value 0 is unused and left out. Raises :class:`OperatorError`
-        if the protocol has no channels or too few, if a value occurs twice, or if the list has no value.
+        ``values_cents`` is the list in the cabinet file: one value per channel, in order; a channel with the value 0 is
+        unused and left out. Raises :class:`OperatorError` if the protocol has no channels or too few, if a value occurs
+        twice, or if the list has no value.
         """
         if self.first_channel is None:
             raise OperatorError(
@@ -84,7 +87,11 @@ class DeviceProtocol:
 #: The supported protocols, by their names in cabinet files.
 PROTOCOLS: Final[Mapping[str, DeviceProtocol]] = {
     "id003": DeviceProtocol(
-        "bill_acceptor", id003.ID003_LINE_SETTINGS, Id003Twin, id003_codec.FIRST_NOTE_CODE, 8
+        "bill_acceptor",
+        id003.ID003_LINE_SETTINGS,
+        Id003Twin,
+        id003_codec.FIRST_NOTE_CODE,
+        id003_codec.NOTE_CODE_COUNT,
     ),
     "cctalk_bill": DeviceProtocol(
         "bill_acceptor", cctalk.CCTALK_LINE_SETTINGS, CctalkBillTwin, 1, 16, is_bus=True
