@@ -198,7 +198,7 @@ class Transaction:
     ref: str | None = None
     """The id of the transaction that this one settles, voids or belongs to."""
     dims: Dimensions = field(default_factory=dict)
-    """The dimensions of every transfer and count; a transfer's own dimensions take precedence."""
+    """The dimensions of each transfer and count, unless a transfer states its own."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """The number to add to each occurrence meter, by meter name."""
     marks: tuple[PeriodMark, ...] = ()

@@ -27,7 +27,7 @@ from egm.kernel.events import EventType
 from egm.kernel.feature import Features
 from egm.kernel.machine import METER_JUMP_FAULT, PositionMachine
 from egm.kernel.states import STATES_FOR_STACKING
-from egm.money.disputed_amounts import list_disputed_amounts
+from egm.money.disputed_amounts import read_disputed_amounts_by_id
 from egm.money.entries import (
     BILL_ESCROW,
     COINS_COUNTED,
@@ -88,7 +88,8 @@ class JournalEscrowLedger:
     def has_disputed_paper(self) -> bool:
         """Return whether a bill or ticket of this position's acceptor is disputed."""
         return any(
-            disputed.device == "bill_acceptor" for disputed in list_disputed_amounts(self._machine).values()
+            disputed.device == "bill_acceptor"
+            for disputed in read_disputed_amounts_by_id(self._machine).values()
         )
 
     def can_order_stacking(self) -> bool:

@@ -173,7 +173,7 @@ class DisputedAmountRuling:
     """The record of the journal entry that posts the payment."""
 
 
-def list_disputed_amounts(machine: PositionMachine) -> dict[str, DisputedAmount]:
+def read_disputed_amounts_by_id(machine: PositionMachine) -> dict[str, DisputedAmount]:
     """Return the disputed amounts of this player position that have no ruling yet, ordered by id."""
     return machine.memory.read_all(DisputedAmount, MoneyKey.DISPUTED_AMOUNT)
 
@@ -187,7 +187,7 @@ def open_disputed_amount(
     If the hopper may have paid some of the player's credit (``reserved_cents``), the entry reserves that credit.
     Otherwise the entry posts ``transfers``, the movements of money that are not in doubt.
     """
-    if disputed_amount.id in list_disputed_amounts(machine):
+    if disputed_amount.id in read_disputed_amounts_by_id(machine):
         return
     if disputed_amount.reserved_cents:
         transfers = (
@@ -215,7 +215,7 @@ def disputed_amount_work_is_pending(machine: PositionMachine, _: Event) -> bool:
     """Return whether a disputed amount has no active fault yet, or the payment of a ruling is not posted yet."""
     if machine.memory.get(MoneyKey.DISPUTED_AMOUNT_RULING) is not None:
         return True
-    disputed_amounts = list_disputed_amounts(machine).values()
+    disputed_amounts = read_disputed_amounts_by_id(machine).values()
     return bool(disputed_amounts) and any(
         disputed_amount.fault_code not in machine.active_faults for disputed_amount in disputed_amounts
     )
@@ -235,7 +235,7 @@ def post_ruling_and_raise_faults(machine: PositionMachine) -> None:
     ruling = machine.memory.read(DisputedAmountRuling, MoneyKey.DISPUTED_AMOUNT_RULING)
     if ruling is not None:
         _post_award(machine, ruling)
-    for disputed_amount in list_disputed_amounts(machine).values():
+    for disputed_amount in read_disputed_amounts_by_id(machine).values():
         raise_fault(machine, disputed_amount.fault_code, detail=disputed_amount.reason)
 
 
@@ -247,7 +247,7 @@ def ruling_form_is_valid(machine: PositionMachine, event: Event) -> bool:
     A printed ticket can be ruled "good" only if the ticket ledger knows it.
     """
     form = event.read_payload(DisputedAmountRulingForm)
-    disputed_amount = list_disputed_amounts(machine).get(form.disputed_amount_id)
+    disputed_amount = read_disputed_amounts_by_id(machine).get(form.disputed_amount_id)
     if disputed_amount is None or not are_texts_filled_in(form.reason):
         return False
     desk, amount_cents = machine.find_installed(TicketDesk), _find_awarded_cents(disputed_amount, form)
@@ -274,7 +274,7 @@ def rule_disputed_amount(machine: PositionMachine, event: Event) -> None:
     here; the ticket's cash-out then ends, and pays a void ticket by hand.
     """
     form = event.read_payload(DisputedAmountRulingForm)
-    disputed_amount = list_disputed_amounts(machine)[form.disputed_amount_id]
+    disputed_amount = read_disputed_amounts_by_id(machine)[form.disputed_amount_id]
     amount_cents = _find_awarded_cents(disputed_amount, form)
     if amount_cents is None:
         raise InvariantError("a ruling on a disputed amount was submitted without an amount")
@@ -326,7 +326,7 @@ def _build_closing_state(machine: PositionMachine, disputed_amount: DisputedAmou
     """
     other_amounts = [
         other_amount
-        for other_amount in list_disputed_amounts(machine).values()
+        for other_amount in read_disputed_amounts_by_id(machine).values()
         if other_amount.id != disputed_amount.id
     ]
     is_last_of_device = all(other_amount.device != disputed_amount.device for other_amount in other_amounts)

@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageRow, PageTable, ServicePage
-from egm.money.disputed_amounts import DisputedAmount, list_disputed_amounts
+from egm.money.disputed_amounts import DisputedAmount, read_disputed_amounts_by_id
 from egm.money.forms import DISPUTED_AMOUNT_FORM, DISPUTED_TICKET_FORM
 from egm.people import Permission
 from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, build_refusal
@@ -38,7 +38,7 @@ class DisputedAmountsPage(MenuPage):
                 action=f"disputed:{disputed_amount.id}",
                 icon="warning",
             )
-            for disputed_amount in list_disputed_amounts(machine).values()
+            for disputed_amount in read_disputed_amounts_by_id(machine).values()
         )
         table = PageTable(columns=build_column_titles("time", "id", "reason", "least", "most"), rows=rows)
         return ServicePage(
@@ -47,7 +47,7 @@ class DisputedAmountsPage(MenuPage):
 
     def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the form for a ruling on the disputed amount whose row was touched."""
-        disputed_amount = list_disputed_amounts(machine).get(action.removeprefix("disputed:"))
+        disputed_amount = read_disputed_amounts_by_id(machine).get(action.removeprefix("disputed:"))
         return (
             build_refusal("not_offered")
             if disputed_amount is None

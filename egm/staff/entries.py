@@ -751,7 +751,7 @@ class DeviceTestStarted:
     coin_count: PositiveNumber | None = omit_if_default(None, key="coins")
     """The number of coins to pay, or null for another test."""
     takes_paper: bool | None = omit_if_default(None, key="on")
-    """Whether the acceptor under test takes bills and tickets, or null for another test."""
+    """Whether the acceptor under test is to accept bills and tickets; null for the test of another device."""
     switched_on_outputs: tuple[str, ...] | None = omit_if_default(None, key="outputs")
     """The outputs of the I/O board that the test switches on, or null for another test."""
 

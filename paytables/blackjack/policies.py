@@ -227,12 +227,12 @@ def choose_worst(_situation: HandSituation, _hand: int, _is_suited: bool, option
 
 
 def choose_highest_sum(_question: PairQuestion, sums: list[NetAndStakeSums]) -> int:
-    """Return the index of the highest-valued decision on a split or insurance; the first of equal ones."""
+    """Return the index of the split or insurance decision with the highest net; the first of equal ones."""
     return max(range(len(sums)), key=lambda index: (sums[index][0], -index))
 
 
 def choose_lowest_sum(_question: PairQuestion, sums: list[NetAndStakeSums]) -> int:
-    """Return the index of the lowest-valued decision on a split or insurance."""
+    """Return the index of the split or insurance decision with the lowest net: the worst play."""
     return min(range(len(sums)), key=lambda index: sums[index][0])
 
 

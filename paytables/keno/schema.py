@@ -119,12 +119,12 @@ Bonus = Annotated[BallBonus | MultiplierBonus, Field(discriminator="kind")]
 
 
 class KenoProgressiveLevel(StrictTable):
-    """A progressive level of a Keno game, won in addition to the pay by a way with certain spots and catches.
+    """A progressive level of a Keno game. A way with certain spots and catches wins it in addition to its pay.
 
     One ticket wins it at most once per draw, even if several of its ways catch it; no bonus multiplies it.
-    For a level that machines share, all players must pay the same and have the same chance (Québec by-law,
-    s.92). Therefore only a ticket of one such way at exactly ``stake`` for one draw, without bought bonuses, plays for
-    it.
+    For a level that machines share, all players must pay the same and have the same chance (Québec by-law, s.92).
+    Therefore a ticket plays for it only if it has one such way at exactly ``stake``, for one draw and without bought
+    bonuses.
     """
 
     id: Identifier

@@ -211,7 +211,10 @@ class ReelsStage(StrictTable):
         " the only line; if there are several lines or none, the top row)",
         alias="weights_row",
     )
-    """The window row, 0 at the top, to which a stop's weight refers; None: the row of the stage's only line, else 0."""
+    """The row of the window, 0 at the top, for which the stops are weighted.
+
+    None: the row of the stage's only line; with several lines or none, the top row.
+    """
     lines: tuple[PayLine, ...] = ()
     """The row of each reel on each line."""
     allows_repeated_lines: bool = Field(

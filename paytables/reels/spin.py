@@ -94,7 +94,7 @@ class ReelsStageBase:
 
 
 def list_winning_cells(window: Sequence[SymbolColumn], window_win: WindowWin) -> list[tuple[int, int]]:
-    """Return the cells of the window, (reel, row), that show a prize that was won."""
+    """Return the cells of the window, as (reel, row), that belong to a win."""
     winning_mask = window_win.end.winning_mask
     if window_win.component.kind == "line":
         return [

@@ -25,7 +25,7 @@ from egm.devices.interface import (
 from egm.devices.protocols import PROTOCOLS
 from egm.devices.transient import TransientPayoutLedger, TransientPrintLedger
 from egm.kernel.events import EventType, State
-from egm.money.disputed_amounts import list_disputed_amounts
+from egm.money.disputed_amounts import read_disputed_amounts_by_id
 from egm.money.keys import MoneyKey
 from egm.profiles import load_profile
 from egm.staff.service import device_tests
@@ -237,7 +237,7 @@ def test_the_remainder_of_a_failed_hoppers_payout_becomes_a_hand_pay(tmp_path, t
         paid_cents = 100 * (rig.list_events(PayoutProgress)[-1].paid_coins if at_coin else 0)
         assert room.journal.balance_cents("out:hopper") == paid_cents
         assert room.machine.memory.get(MoneyKey.PAY_OUT) is None
-        in_dispute = [amount.reserved_cents for amount in list_disputed_amounts(room.machine).values()]
+        in_dispute = [amount.reserved_cents for amount in read_disputed_amounts_by_id(room.machine).values()]
         by_hand = room.machine.memory.get(MoneyKey.HANDPAY)
         if at_coin:
             assert in_dispute == [2000 - paid_cents]

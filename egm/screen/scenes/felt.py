@@ -192,7 +192,7 @@ def _draw_wheel_or_dice(
         if elapsed_seconds >= stop_seconds and cue_index < len(step.cues) - 1:
             continue
         if cue_kind in {"ball", "wheel"} and table.wheel_pockets:
-            felt_context, rect = _divide_field_for_wheel(context)
+            felt_context, rect = _reserve_wheel_area(context)
             if not context.layout.is_telephone:
                 _draw_felt_with_bets(felt_context, table, None)
             pocket, stated_index = str(cue["pocket"]), cue.get("part")
@@ -220,7 +220,7 @@ def _draw_wheel_or_dice(
     return False
 
 
-def _divide_field_for_wheel(context: DrawingContext) -> tuple[DrawingContext, Rect]:
+def _reserve_wheel_area(context: DrawingContext) -> tuple[DrawingContext, Rect]:
     """Return the drawing context whose field is reduced by the room for the wheel, and the wheel's rectangle.
 
     The wheel is to the left of the felt or, in portrait, above it. On a telephone it covers the whole field.

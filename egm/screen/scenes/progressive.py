@@ -32,7 +32,7 @@ def draw_level(
     is_shown_as_won = has_won and has_stopped
     name_height = context.theme.size_by_name[text_size_name] * 1.35
     is_current = level.status == "up"
-    paint: Paint | str = (
+    text_paint: Paint | str = (
         "win" if is_shown_as_won else build_gold_gradient(context.theme) if is_current else "amber"
     )
     text = context.texts.choose_translation(level.names, level.level)
@@ -41,13 +41,13 @@ def draw_level(
     is_name_beside_drums = is_current and h < name_height + _DRUMS_HEIGHT_MIN
     if is_name_beside_drums:
         painter.draw_label(
-            text, (x + 4, y, w * 0.3, h), TextStyle("heavy", text_size_name, paint, 1.5), align="left"
+            text, (x + 4, y, w * 0.3, h), TextStyle("heavy", text_size_name, text_paint, 1.5), align="left"
         )
     else:
         painter.draw_text(
             text,
             (x + w / 2, y + name_height / 2),
-            TextStyle("heavy", text_size_name, paint, 1.5),
+            TextStyle("heavy", text_size_name, text_paint, 1.5),
             width_max=w - 8,
         )
     cents_before = view.previous_cents_by_level.get(level.id, level.amount_cents)

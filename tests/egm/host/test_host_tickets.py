@@ -12,7 +12,7 @@ from egm.devices.interface import Barcode, PaperReturned, PrintState, ReturnReas
 from egm.host.ticket_interface import HostTicketInterface, TicketNumberReply
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
-from egm.money.disputed_amounts import list_disputed_amounts
+from egm.money.disputed_amounts import read_disputed_amounts_by_id
 from egm.money.host_money import HOST_TICKET_RING_SIZE, HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RedemptionStatus
@@ -539,7 +539,7 @@ def test_a_disputed_ticket_is_pending_for_the_host_until_the_ruling(make, cause,
         RedemptionStatus.PENDING,
         False,
     )
-    [disputed] = list_disputed_amounts(restarted.machine)
+    [disputed] = read_disputed_amounts_by_id(restarted.machine)
     menu = MenuUser(restarted).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
     menu.fill_open_form(str(amount_cents), "looked again the recording")
     menu.home().touch("leave")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from egm.kernel.events import EventType, State
-from egm.money.disputed_amounts import list_disputed_amounts
+from egm.money.disputed_amounts import read_disputed_amounts_by_id
 from egm.testing.machine import MachineRig
 from meters import open_view
 from tools.audit.games import GameFiles
@@ -50,7 +50,7 @@ def assert_meter_jump(rig, account, before):
 
 def rule(rig, amount_cents):
     """Record the ruling of two people on the disputed amount."""
-    (disputed,) = list_disputed_amounts(rig.machine)
+    (disputed,) = read_disputed_amounts_by_id(rig.machine)
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     rig.engine.handle(
         EventType.RULE_ON_DISPUTED_AMOUNT,
@@ -62,7 +62,7 @@ def rule(rig, amount_cents):
         persons=("2", "5"),
     )
     rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
-    assert not list_disputed_amounts(rig.machine)
+    assert not read_disputed_amounts_by_id(rig.machine)
 
 
 @pytest.mark.requirement("A-26")

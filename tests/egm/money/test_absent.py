@@ -17,7 +17,7 @@ from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import ClearAction, KernelKey, KeyOwner
 from egm.kernel.positions import Position
-from egm.money.disputed_amounts import list_disputed_amounts
+from egm.money.disputed_amounts import read_disputed_amounts_by_id
 from egm.money.host_money import HostMoney
 from egm.money.host_restrictions import is_game_allowed
 from egm.money.keys import MoneyKey
@@ -40,7 +40,7 @@ def reopen(rig, tmp_path, **changed):
 
 
 def rule(rig, amount_cents):
-    [disputed] = list_disputed_amounts(rig.machine)
+    [disputed] = read_disputed_amounts_by_id(rig.machine)
     menu = MenuUser(rig).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
     menu.fill_open_form(str(amount_cents), "looked at the recording")
     menu.home().touch("leave")
@@ -94,7 +94,7 @@ def test_coins_of_a_removed_hopper_are_disputed(tmp_path):
     )
     rig.device_ledgers.payout_ledger.record_coins_paid(payout_id, coins - 5)
     without = reopen(rig, tmp_path)
-    [disputed] = list_disputed_amounts(without.machine).values()
+    [disputed] = read_disputed_amounts_by_id(without.machine).values()
     assert disputed.reserved_cents == 5 * rig.profile.coins.hopper_coin_cents
     assert without.state is State.TILT
 

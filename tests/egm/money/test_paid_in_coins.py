@@ -13,7 +13,7 @@ from egm.app.view import build_snapshot
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
-from egm.money.disputed_amounts import list_disputed_amounts
+from egm.money.disputed_amounts import read_disputed_amounts_by_id
 from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.profiles import load_profile
@@ -259,7 +259,7 @@ def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins
     with pytest.raises(PowerCutError):
         hopper_pays(rig, 2, "its count was lost")
     rig = reopen()
-    [disputed] = list_disputed_amounts(rig.machine)
+    [disputed] = read_disputed_amounts_by_id(rig.machine)
     ruling = {"disputed": disputed, "amount_cents": 100, "reason": "one was seen to fall"}
     MenuUser(rig).sign_in(Role.SUPERVISOR)
     number = STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR]
@@ -269,7 +269,7 @@ def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins
             EventType.RULE_ON_DISPUTED_AMOUNT, form="disputed", person=number, persons=(number,), **ruling
         )
     rig = reopen()
-    assert bool(list_disputed_amounts(rig.machine)) is (written == 0)
+    assert bool(read_disputed_amounts_by_id(rig.machine)) is (written == 0)
     if written:
         MenuUser(rig).sign_in(Role.SUPERVISOR).home().touch("leave")
         assert read_handpay_cents(rig) == (525, 200, 25)

@@ -9,7 +9,7 @@ from egm.app.ports import DRIVER_FACTORY_BY_PROTOCOL, DriverArguments
 from egm.devices.interface import MoneyDevices, PrintState
 from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
-from egm.money.disputed_amounts import list_disputed_amounts
+from egm.money.disputed_amounts import read_disputed_amounts_by_id
 from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.testing.clearing import clear_with_decisions
@@ -57,7 +57,7 @@ class Cabinet:
 
 
 def decide(room: MachineRig, ruling: str) -> None:
-    [disputed] = list_disputed_amounts(room.machine)
+    [disputed] = read_disputed_amounts_by_id(room.machine)
     menu = MenuUser(room).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
     menu.fill_open_form(ruling, "the player showed it")
     menu.home().touch("leave")
@@ -133,7 +133,7 @@ def disputed(tmp_path):
 @pytest.mark.parametrize(("ruling", "state"), [("good", State.IDLE), ("void", State.HANDPAY)])
 def test_a_ruling_with_the_menu_closed_leads_to_the_resulting_state(disputed, ruling, state):
     """Regression: the machine stayed in PAYING: no key paid by hand, and nobody could play."""
-    (found,) = list_disputed_amounts(disputed.machine)
+    (found,) = read_disputed_amounts_by_id(disputed.machine)
     form = {"form": "disputed_ticket", "disputed": found, "ticket": ruling, "reason": "seen"}
     disputed.engine.handle(EventType.RULE_ON_DISPUTED_AMOUNT, **form, persons=("5",))
     assert disputed.state is state
@@ -147,13 +147,15 @@ def test_a_ruling_with_the_menu_closed_leads_to_the_resulting_state(disputed, ru
 @pytest.mark.parametrize("ruling", ["good", "void"])
 def test_a_ruling_interrupted_by_a_power_cut_is_completed_at_the_start(disputed, tmp_path, ruling):
     menu = MenuUser(disputed).sign_in(Role.SUPERVISOR).touch("disputed")
-    menu.touch(f"disputed:{next(iter(list_disputed_amounts(disputed.machine)))}").enter(ruling).enter("seen")
+    menu.touch(f"disputed:{next(iter(read_disputed_amounts_by_id(disputed.machine)))}").enter(ruling).enter(
+        "seen"
+    )
     disputed.cut_power_after(1)
     with pytest.raises(PowerCutError):
         menu.touch("confirm")
     disputed.close()
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert list_disputed_amounts(restarted.machine) == {}
+    assert read_disputed_amounts_by_id(restarted.machine) == {}
     assert restarted.journal.balance_cents(VOUCHERS) == (2000 if ruling == "good" else 0)
     owed = restarted.machine.memory.get(MoneyKey.HANDPAY)
     assert (owed is None) is (ruling == "good")
@@ -166,7 +168,7 @@ def test_a_printer_removed_while_its_ticket_may_be_printed_needs_a_ruling(tmp_pa
     room.report_print_state(PrintState.PRINTING)
     room.close()
     without = MachineRig(tmp_path).boot()
-    assert (without.state, len(list_disputed_amounts(without.machine))) == (State.TILT, 1)
+    assert (without.state, len(read_disputed_amounts_by_id(without.machine))) == (State.TILT, 1)
     decide(without, "void")
     assert without.state is State.HANDPAY
     check_audit(without)
@@ -177,11 +179,11 @@ def test_no_ruling_makes_a_ticket_of_a_lost_ledger_good(disputed, tmp_path):
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert len(list_disputed_amounts(restarted.machine)) == 1
-    [about] = list_disputed_amounts(restarted.machine)
+    assert len(read_disputed_amounts_by_id(restarted.machine)) == 1
+    [about] = read_disputed_amounts_by_id(restarted.machine)
     menu = MenuUser(restarted).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{about}")
     menu.enter("good").enter("seen").touch("confirm")
-    assert len(list_disputed_amounts(restarted.machine)) == 1
+    assert len(read_disputed_amounts_by_id(restarted.machine)) == 1
     menu.home().touch("leave")
     decide(restarted, "void")
     assert restarted.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000

@@ -13,7 +13,7 @@ from egm.errors import OperatorError
 from egm.integrity.clock_watch import create_clock_watch
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import KernelKey
-from egm.money.disputed_amounts import list_disputed_amounts
+from egm.money.disputed_amounts import read_disputed_amounts_by_id
 from egm.money.keys import MoneyKey
 from egm.people import Person, Role, Roster
 from egm.testing.clearing import clear_with_decisions
@@ -134,7 +134,7 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     rig.escrow_ledger.credit_stacked_paper()
     rig.escrow_ledger.close_confirmed_paper()
     assert (rig.credit_cents, rig.state) == (0, State.TILT)
-    (disputed,) = list_disputed_amounts(rig.machine).values()
+    (disputed,) = read_disputed_amounts_by_id(rig.machine).values()
     assert (disputed.amount_min_cents, disputed.amount_max_cents) == (0, 10_000)
     assert rig.journal.meters().values["vouchers_disputed"] == 1
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 0, "reason": "paid at the cage"}
@@ -262,7 +262,7 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(rig,
         assert (out_cents, by_hand, restarted.state) == (10_000, None, State.IDLE)
     elif state is PrintState.PRINTING:
         assert (out_cents, by_hand, restarted.state) == (0, None, State.TILT)
-        [disputed] = list_disputed_amounts(restarted.machine).values()
+        [disputed] = read_disputed_amounts_by_id(restarted.machine).values()
         assert (disputed.amount_min_cents, disputed.amount_max_cents) == (0, 10_000)
     else:
         assert (out_cents, by_hand["amount_cents"], restarted.state) == (0, 10_000, State.HANDPAY)
@@ -557,7 +557,7 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_redeemed(rig, tmp_path):
     before = ledger_files(tmp_path)
     rig.offer_ticket(number)
     rig.escrow_ledger.close_lost_paper_as_disputed("no report explains it")
-    (disputed,) = list_disputed_amounts(rig.machine).values()
+    (disputed,) = read_disputed_amounts_by_id(rig.machine).values()
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 10_000, "reason": "in the box"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
     rig.engine.handle(EventType.RULE_ON_DISPUTED_AMOUNT, **ruling, **both)

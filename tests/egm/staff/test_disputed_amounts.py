@@ -10,7 +10,7 @@ from egm.app.features import STAFF_REGISTERS
 from egm.devices.ledgers import DisputedCoins, PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
-from egm.money.disputed_amounts import list_disputed_amounts
+from egm.money.disputed_amounts import read_disputed_amounts_by_id
 from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.profiles import profile as profiles
@@ -31,7 +31,7 @@ def rig(tmp_path):
 
 
 def open_one(rig):
-    [disputed] = list_disputed_amounts(rig.machine).values()
+    [disputed] = read_disputed_amounts_by_id(rig.machine).values()
     return disputed
 
 
@@ -95,7 +95,7 @@ def test_a_ruling_out_of_bounds_or_without_permission_is_refused(rig):
 def test_two_disputes_about_a_device_need_two_rulings(rig):
     rig.escrow_ledger.open_disputed_amount_of_unordered_paper("stacked and never ordered", 10000)
     rig.escrow_ledger.open_disputed_amount_of_unordered_paper("and again", 10000)
-    first, second = list_disputed_amounts(rig.machine)
+    first, second = read_disputed_amounts_by_id(rig.machine)
     rule(rig, 0, dispute=first)
     assert rig.state is State.TILT
     rule(rig, 500, dispute=second)
@@ -108,7 +108,7 @@ def test_a_dispute_belongs_to_its_position(tmp_path):
     second = MachineRig(tmp_path, position=Position(2, 2), first_rig=first).boot()
     lose_bill(second)
     assert (first.state, second.state) == (State.IDLE, State.TILT)
-    assert list_disputed_amounts(first.machine) == {}
+    assert read_disputed_amounts_by_id(first.machine) == {}
     rule(second, 0)
     assert second.state is State.IDLE
     first.close()
@@ -157,7 +157,7 @@ def test_a_ruling_on_a_ticket_survives_power_cuts(rig, tmp_path, written):
         )
     rig.close()
     restarted = MachineRig(tmp_path / "state", devices=("printer",)).boot()
-    if list_disputed_amounts(restarted.machine):
+    if read_disputed_amounts_by_id(restarted.machine):
         assert restarted.ticket_store.find_ticket(number).state is TicketState.PENDING
         rule(restarted, 2000)
     assert restarted.ticket_store.find_ticket(number).state is TicketState.REDEEMED
@@ -240,7 +240,7 @@ def test_a_ruling_on_disputed_coins_survives_power_cuts(coins, written):
         )
     rig.close()
     restarted = coins.room = coins()
-    if list_disputed_amounts(restarted.machine):
+    if read_disputed_amounts_by_id(restarted.machine):
         rule(restarted, 200)
     assert (restarted.journal.balance_cents(PAID), restarted.journal.balance_cents("out:hopper")) == (
         200,
@@ -289,7 +289,7 @@ def test_unreported_coins_are_disputed_in_the_entry_that_passes_them(coins, writ
     rig.close()
     restarted = coins.room = coins()
     assert (restarted.device_ledgers.coin_ledger.find_exchange_progress() == 7) is bool(
-        list_disputed_amounts(restarted.machine)
+        read_disputed_amounts_by_id(restarted.machine)
     )
     if restarted.device_ledgers.coin_ledger.find_exchange_progress() != 7:
         restarted.device_ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)

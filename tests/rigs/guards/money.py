@@ -10,7 +10,7 @@ from rigs.voids import make_undecided_game
 from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import Barcode
 from egm.kernel.events import EventType, State
-from egm.money.disputed_amounts import list_disputed_amounts
+from egm.money.disputed_amounts import read_disputed_amounts_by_id
 from egm.money.host_money import HostMoney, TicketInquiry
 from egm.testing.machine import MachineRig, ScriptedGenerator
 
@@ -92,7 +92,7 @@ DISPUTED = extend_arrangement(
 
 def _dispute(rig: MachineRig) -> str:
     """Return the id of the only dispute."""
-    (found,) = list_disputed_amounts(rig.machine)
+    (found,) = read_disputed_amounts_by_id(rig.machine)
     return found
 
 

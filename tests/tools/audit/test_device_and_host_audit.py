@@ -9,7 +9,7 @@ from egm.kernel.events import EventType
 from egm.kernel.services import MachineContext
 from egm.links.gat.codec import GatCommand, GatPacket
 from egm.links.gat.port import create_gat_port
-from egm.money.disputed_amounts import list_disputed_amounts
+from egm.money.disputed_amounts import read_disputed_amounts_by_id
 from egm.money.host_money import HostMoney
 from egm.people import Role
 from egm.profiles import profile as profiles
@@ -41,7 +41,7 @@ def audited(tmp_path):
 
 def rule(rig, amount_cents):
     """Decide the first open dispute as a manager."""
-    [disputed, *_] = list_disputed_amounts(rig.machine)
+    [disputed, *_] = read_disputed_amounts_by_id(rig.machine)
     menu = MenuUser(rig)
     menu.sign_in(Role.MANAGER).touch("disputed").touch(f"disputed:{disputed}")
     menu.fill_open_form(str(amount_cents), "looked at the recording")

@@ -7,7 +7,7 @@ from rigs.lies import audit_findings, read_signed_entries
 
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType
-from egm.money.disputed_amounts import list_disputed_amounts
+from egm.money.disputed_amounts import read_disputed_amounts_by_id
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.testing.machine import MachineRig
@@ -17,7 +17,7 @@ SIGNED_IN, ABSENT = STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR], STAFF_NUMBER_BY_ROLE[
 
 
 def rule_on_dispute(rig, amount):
-    (dispute_id,) = list_disputed_amounts(rig.machine)
+    (dispute_id,) = read_disputed_amounts_by_id(rig.machine)
     menu = MenuUser(rig).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{dispute_id}")
     menu.fill_open_form(amount, "looked at the recording")
 

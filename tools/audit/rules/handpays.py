@@ -161,7 +161,7 @@ def _list_unclaimed_transfers(context: CheckContext) -> Any:
 
 
 def _derive_returned_remainder(context: CheckContext) -> Any:
-    """Return the unpaid amount of a cash-out that must be stored after its hand-pay was returned to the credit."""
+    """Return the cash-out remainder that the entry must store when a hand-pay is returned to the credit meter."""
     handpay = _read_pending_handpay(context)
     return to_json(
         CashOutRemainder(
