@@ -26,7 +26,7 @@ def _is_time(value: str) -> bool:
     return True
 
 
-def _are_distinct(values: tuple[str, ...]) -> bool:
+def _is_non_empty_and_distinct(values: tuple[str, ...]) -> bool:
     """Return whether there is at least one value, and no two values are equal."""
     return 0 < len(values) == len(set(values))
 
@@ -69,7 +69,9 @@ ACTOR_ID_CONDITION: Final = FieldCondition(
 )
 KEY_SWITCH_NAME_CONDITION: Final = FieldCondition("name of a key switch", "blank", bool)
 STAFF_NUMBERS_CONDITION: Final = FieldCondition(
-    "list of different staff numbers", "not one or more different members of staff", _are_distinct
+    "list of different staff numbers",
+    "not one or more different members of staff",
+    _is_non_empty_and_distinct,
 )
 MACHINE_SERIAL_NUMBER_CONDITION: Final = FieldCondition(
     "the machine's serial number", "not the machine's serial number", bool

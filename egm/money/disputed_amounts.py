@@ -1,12 +1,12 @@
 """Disputed amounts: if a device's reports do not settle whether money was paid or taken, staff decide.
 
-Examples: a bill ordered into the box and not reported since; coins that the acceptor's counter shows but that it
-never reported; coins of a payout whose hopper was exchanged. A disputed amount has a smallest and a largest possible
-value. The transaction that closes or suspends the operation in question opens the disputed amount; for a hopper payout,
-the disputed amount is opened directly after that transaction, or at the restart if the power has failed in between. The
-device's fault stops play until staff have entered a ruling; no key clears it. Player's credit that may have been paid
-is reserved meanwhile. The ruling is an amount paid by hand, recorded with the persons and the reason in the register
-``disputed-amounts``.
+Examples: a bill ordered into the box and not reported since; coins that the acceptor's counter shows but that it never
+reported; coins of a payout whose hopper was exchanged. A disputed amount has a smallest and a largest possible value.
+Normally one journal entry both ends (or suspends) the device's operation and opens the disputed amount. For a hopper
+payout, the disputed amount has an entry of its own, directly after the one that ends the payout; if the power fails
+between the two, the restart writes it. The device's fault stops play until staff have entered a ruling; no key clears
+it. Player's credit that may have been paid is reserved meanwhile. The ruling is an amount paid by hand, recorded with
+the persons and the reason in the register ``disputed-amounts``.
 
 For a ticket that may have come out of the printer, the ruling is either "good" (nothing is paid by hand; the
 ticket is money for its holder) or "void" (the full amount is paid by hand). Until then the ticket's number
@@ -60,7 +60,7 @@ from meters import Transfer
 
 #: The account from which the operator pays disputed amounts.
 DISPUTED_ACCOUNT: Final = "house:disputed"
-#: The account of disputed amounts that were paid by hand.
+#: The account of disputed amounts that are paid by hand; credit reserved for a ruling is reserved towards it.
 DISPUTED_HANDPAY_ACCOUNT: Final = "out:handpay_disputed"
 
 
@@ -86,10 +86,10 @@ class DisputedAmount:
     The journal stores it as ``held_cents``.
     """
     masked_ticket_number: str = field(default="", metadata=stored_as("ticket"))
-    """The masked number of the disputed ticket, which is reserved or locked in the ticket ledger.
+    """The masked number of a disputed ticket that the ticket ledger reserves (printing) or locks (redemption).
 
-    Such a ticket is worth its full amount or nothing. Empty if no ticket is disputed, or a ticket in the cash box that
-    is no longer locked for this machine.
+    Such a ticket is worth its full amount or nothing. Otherwise empty, also for a ticket in the cash box whose lock
+    this machine no longer holds.
     """
     credit_kind: str = field(default="", metadata=stored_as("kind"))
     """The kind of credit of the disputed ticket."""
@@ -391,8 +391,9 @@ def _build_award_transfers(
 ) -> tuple[Transfer, ...]:
     """Return the transfers that pay the awarded amount by hand.
 
-    The remainder of the reserved credit was paid by the hopper: it is booked as coins out. ``is_redemption``:
-    whether the ruling redeems the ticket. If not (a cashier has released or redeemed it), the operator pays the amount.
+    They come from the reserved credit, if there is any; otherwise from the ticket, if the ruling redeems one
+    (``is_redemption``); otherwise from the operator. Reserved credit that is not awarded has left the hopper and is
+    booked as coins out.
     """
     source = DISPUTED_ACCOUNT
     if disputed_amount.reserved_cents:

@@ -86,7 +86,8 @@ class VoidedOutcome:
 
     is_decided: bool = field(metadata=stored_as("decided"))
     """Whether the game had an outcome, or the number of its wheel spin was recorded."""
-    win_cents: CentsOrZero | None
+    returned_cents: CentsOrZero | None = field(metadata=stored_as("win_cents"))
+    """What the recorded outcome pays: wins and returned stakes in minor units; None if the game had no outcome."""
     progressive_win_cents: CentsOrZero = field(metadata=stored_as("levels_cents"))
     """The total of the game's progressive hits, in minor units."""
 
@@ -112,8 +113,8 @@ class ReplayDifference:
 
     play_id: str
     difference: str = field(metadata=stored_as("why"))
-    win_cents: CentsOrZero
-    """The recorded win in minor units, returned stakes included."""
+    returned_cents: CentsOrZero = field(metadata=stored_as("win_cents"))
+    """What the recorded outcome pays: wins and returned stakes, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,7 +72,7 @@ def _record_replay_difference(machine: PositionMachine, game_record: GameRecord,
         machine.post(
             GAME_REPLAY_DIFFERS,
             ReplayDifference(
-                play_id=game_record.play_id, difference=str(error), win_cents=game_record.returned_cents
+                play_id=game_record.play_id, difference=str(error), returned_cents=game_record.returned_cents
             ),
             entry_id=entry_id,
         )

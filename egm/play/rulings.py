@@ -157,7 +157,7 @@ def void_game(
     level_transfers, level_state = game_levels.build_hit_reversal(machine, game_record)
     outcome = VoidedOutcome(
         is_decided=game_record.outcome is not None or read_winning_number(machine, game_record) is not None,
-        win_cents=None if game_record.outcome is None else game_record.returned_cents,
+        returned_cents=None if game_record.outcome is None else game_record.returned_cents,
         progressive_win_cents=game_levels.sum_progressive_award_cents(machine, game_record),
     )
     machine.post(

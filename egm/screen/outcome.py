@@ -282,11 +282,13 @@ def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
     return max(1, multiples[0] if multiples else bet_credits // min(game.bet_options, default=1))
 
 
-def compute_prize_at_bet(game: GameView, prize_name: str, lowest_prize_credits: int, bet_credits: int) -> int:
-    """Return the value of a prize at a bet, in credits; ``lowest_prize_credits`` is its value at the lowest bet.
+def compute_prize_at_bet(
+    game: GameView, prize_name: str, credits_at_lowest_bet: int, bet_credits: int
+) -> int:
+    """Return what a prize pays at a bet, in credits.
 
-    A bet that opens additional rows of the pay table (C-22) has its own stated values, which are used instead of
-    ``lowest_prize_credits``.
+    If the bet opens additional rows of the pay table (C-22), the prize is read from its own values. Otherwise it is
+    ``credits_at_lowest_bet``, the prize at the lowest bet, times the bet's multiple.
     """
     levels = game.presentation.get("levels", ())
     for bet_data in game.presentation.get("bets", ()):
@@ -295,7 +297,7 @@ def compute_prize_at_bet(game: GameView, prize_name: str, lowest_prize_credits: 
             continue
         pays = {str(pay["name"]): int(pay["credits"]) for pay in bet_data["pays"]}
         return pays.get(prize_name, 0) * (bet_credits // cost)
-    return lowest_prize_credits * compute_bet_multiple(game, bet_credits)
+    return credits_at_lowest_bet * compute_bet_multiple(game, bet_credits)
 
 
 def list_reel_stages(game: GameView) -> tuple[str, ...]:

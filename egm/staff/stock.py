@@ -30,7 +30,7 @@ from egm.staff.events import BoxCountForm, HopperFillForm
 from egm.staff.keys import StaffKey
 from meters import Transfer
 
-#: Box -> the meter of everything that fell into it.
+#: Box -> the meter of the coins or bills that went into it. Tickets in the bill box have no value any more.
 METER_BY_BOX: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in.value"}
 
 

@@ -1,4 +1,4 @@
-"""The hands of one round of chemin de fer or banque, as one seat sees them: its own hand and open cards."""
+"""The hands of a round of chemin de fer, banque or Super Pan 9, as one seat sees them: its own hand and open cards."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -693,11 +693,11 @@ class GameAudit:
             game_record.outcome is not None or winning_number is not None,
         )
         won_cents = None if game_record.outcome is None else game_record.returned_cents
-        if (recorded_outcome.is_decided, recorded_outcome.win_cents) != (is_decided, won_cents):
+        if (recorded_outcome.is_decided, recorded_outcome.returned_cents) != (is_decided, won_cents):
             self._report_finding(
                 end_entry,
                 f"record.recorded: expected decided {is_decided} and win_cents {won_cents}, which follow from the "
-                f"entries of the play; found {recorded_outcome.is_decided} and {recorded_outcome.win_cents}",
+                f"entries of the play; found {recorded_outcome.is_decided} and {recorded_outcome.returned_cents}",
             )
 
 

@@ -6,8 +6,8 @@ so that a restart never plays a game that nobody requested.
 
 An edge is acknowledged in the poll after the one that delivered it, when the machine has handled its event. If the
 machine is killed or the line is lost in between, the board reports the same edge again. For a door this is harmless. A
-turn of a key that arrives before this session's first contact is reported as unobserved: it may be a repetition, and
-must not pay the next hand-pay too.
+turn of a key that the board delivers before the first contact of a session (from the opening of the line to its loss)
+is reported as unobserved: it may have been reported before and have paid a hand-pay, and must not pay another one.
 """
 
 from egm.devices.driver import LineDriver
@@ -106,7 +106,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
-        """Clear the inputs and pulse counts that the I/O board has reported in the last session."""
+        """Forget the last session: the inputs and pulse counts of the I/O board are unknown until it reports them."""
         self._board_boot_number = None
         self._are_inputs_known = False
         self._acknowledged_edge_number = 0

@@ -14,7 +14,7 @@ _XML_DECLARATION: Final = b"<?xml version='1.0' encoding='UTF-8'?>\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportIdentity:
-    """The machine's name, manufacturer, software version and serial number, as its GAT reports state them."""
+    """The machine's identity for its GAT reports: name and manufacturer in each, version and serial number in one."""
 
     name: str
     manufacturer: str

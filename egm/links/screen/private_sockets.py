@@ -1,7 +1,6 @@
-"""Sockets and access tokens in the state folder, accessible to the machine's user.
+"""Sockets and access tokens in the state folder, accessible only to the machine's user.
 
-If the run folder is shared with the screens' group, that group has access too, and nobody else
-(:mod:`egm.private_files`).
+If the run folder is shared with the screens' group, that group has access too (:mod:`egm.private_files`).
 """
 
 import asyncio

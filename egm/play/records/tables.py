@@ -1,7 +1,8 @@
 """The state of tables between two rounds, and the standing bets on them.
 
-If several positions play at one table, the state that they share (a shoe, a point) is stored once. Each
-position's own record has its standing bets and the shared values on which they depend, as they were.
+If several positions play at one table, the state that they share (a shoe, a point) is stored once. Each position's own
+record has its standing bets, and a copy of the shared values on which they depend (such as the point), taken at the
+last round in which they took part.
 """
 
 from collections.abc import Mapping
