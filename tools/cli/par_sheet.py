@@ -149,7 +149,7 @@ def _build_prize_table(bet: BetAnalysis) -> Table:
 
 
 def _format_mean(prize: PrizeFigures, cost_credits: int) -> str:
-    """Return the mean payment of a prize in credits as text, or a dash if there is none."""
+    """Return the mean payment of a prize in credits as text, or a dash without one."""
     mean = prize.compute_mean_credits(cost_credits)
     return "-" if mean is None else f"{float(mean):,.2f}"
 

@@ -36,7 +36,7 @@ class HandpayReadout:
     kind: str
     amount_cents: int
     broadcast_level: BroadcastLevel | None = None
-    """The host's broadcast level whose win this hand-pay pays; None if there is none."""
+    """The host's broadcast level whose win this hand-pay pays; None for any other."""
 
 
 @dataclass(frozen=True, slots=True)

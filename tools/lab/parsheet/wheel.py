@@ -62,7 +62,7 @@ def _build_table_sheet(rules: WheelTable) -> SheetData:
 
 
 def _describe_wheel(segments: Sequence[str], revolutions_min: int | None) -> LabelledValues:
-    """Return the first values of the sheet of any wheel; ``revolutions_min`` is None if no minimum is defined."""
+    """Return the first values of the sheet of any wheel; ``revolutions_min`` None: no minimum."""
     return [
         ("equal parts", len(segments)),
         ("segments in order", " ".join(segments)),
