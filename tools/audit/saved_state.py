@@ -20,7 +20,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: The format of saved states; it changes with the classes that they contain.
-_SAVED_STATE_FORMAT: Final = "open-egm verified point 25"
+_SAVED_STATE_FORMAT: Final = "open-egm verified point 26"
 #: The name that stands for the available definitions in a saved state.
 _GAMES_PLACEHOLDER: Final = "games at hand"
 #: Prefixes of this project's modules whose classes a saved state may contain.

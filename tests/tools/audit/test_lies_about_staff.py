@@ -194,6 +194,24 @@ def test_a_lie_about_staff_or_their_work_is_named(session, kind, change, finding
 
 
 @pytest.mark.requirement("E-13", "J-16")
+def test_deleting_the_count_of_an_early_version_is_no_lie_but_deleting_a_present_one_is():
+    """Early versions counted under the staff number itself, which may also be the number of a group."""
+    entries = copy.deepcopy(honest_entries(type_wrong_pins))
+    kinds = [raw["kind"] for raw in entries]
+    unlocking = kinds.index("sign_in.unlocked")
+    entries[unlocking]["state"] |= {f"tries:{MECHANIC}": None}
+    assert audit_findings(entries) == {}
+    for early_count, is_named in (
+        ({"wrong": 2, "until": 9}, False),
+        ({"wrong": 2, "locked_seconds": 9}, True),
+    ):
+        carrying = copy.deepcopy(entries)
+        carrying[unlocking - 1]["state"][f"tries:{MECHANIC}"] = early_count
+        findings = audit_findings(carrying)
+        assert ("does not count the wrong PINs" in findings.get(unlocking + 1, "")) == is_named
+
+
+@pytest.mark.requirement("E-13", "J-16")
 @pytest.mark.parametrize(
     "false_count",
     [

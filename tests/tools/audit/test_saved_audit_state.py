@@ -11,7 +11,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: The format of saved states, and the digest of the classes in the state of the journal below.
-FORMAT, LAYOUT = "open-egm verified point 25", "e818d1d6216871c4"
+FORMAT, LAYOUT = "open-egm verified point 26", "e818d1d6216871c4"
 
 
 def list_attributes(thing):

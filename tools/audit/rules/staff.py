@@ -89,7 +89,8 @@ def _check_author_of_change(context: CheckContext, *, is_added: bool) -> None:
 def _require_wrong_pins_keys_of(staff_number_field: str) -> Check:
     """Return a check that the entry changes only the counts of wrong PINs of the staff number in a field of its record.
 
-    A staff number has two counts: for menus opened by a key switch, and for menus opened without one.
+    A staff number has two counts: for menus opened by a key switch, and for menus opened without one. An entry may also
+    delete the count that an early version stored, in another form, under the staff number itself.
     """
 
     def check(context: CheckContext) -> None:
@@ -99,6 +100,11 @@ def _require_wrong_pins_keys_of(staff_number_field: str) -> Check:
             format_wrong_pins_key(fingerprint, staff_number, is_opened_by_key=is_opened_by_key)
             for is_opened_by_key in (True, False)
         }
+        early_key = f"{StaffKey.WRONG_PINS}{staff_number}"
+        early_value = context.stored_value_before(early_key)
+        is_present_form = type(early_value) is dict and "locked_seconds" in early_value
+        if context.stored_value_after(early_key) is None and not is_present_form:
+            own_keys.add(early_key)
         for key in context.entry.transaction.state:
             if fingerprint and key not in own_keys:
                 raise PatternMismatch(f"state.{key}: it does not count the wrong PINs of {staff_number}")
