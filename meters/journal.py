@@ -27,15 +27,13 @@ from meters.keys import MachineKey
 from meters.ledger import Ledger
 from meters.lock import FolderLock
 from meters.log import AuthenticatedEntry
-from meters.media import MediaPairing, find_pairing, write_labels
+from meters.media import SECOND_MEDIUM_NAME, MediaPairing, find_pairing, write_labels
 from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.policy import JournalPolicy
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON, AppendResult, Transaction
 from meters.view import JournalView, load_ledger, read_checkpoint_archive_end
 
-#: Name of the second medium in messages.
-SECOND_MEDIUM_NAME: Final = "second medium"
 #: Version of the journal's format.
 JOURNAL_FORMAT: Final = 1
 #: Checks before play between two attempts to archive entries, after a medium has refused.

@@ -30,6 +30,8 @@ from meters.storage import Storage
 
 #: File name of the label.
 LABEL_FILE_NAME: Final = "medium.json"
+#: The name of the second medium in messages.
+SECOND_MEDIUM_NAME: Final = "second medium"
 #: The stored keys of a label's fields that are stored under another name.
 _STORED_KEY_BY_FIELD: Final = {
     "machine_fingerprint": "machine",
@@ -153,7 +155,7 @@ def _pair_without_second_label(
         reason = "it was emptied, and is made again from the first medium"
         return MediaPairing(
             journal_exists=True,
-            findings=(MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "second medium", reason),),
+            findings=(MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, SECOND_MEDIUM_NAME, reason),),
         )
     return MediaPairing(
         journal_exists=True, second_medium_error=f"{second_folder}: contains no medium of this machine"
@@ -188,7 +190,7 @@ def _pair_labels(
         )
     if second_label.inserted_by and second_label.other_medium_id == first_label.id:
         reason = f"a new one, put in by {second_label.inserted_by}"
-        finding = MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "second medium", reason)
+        finding = MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, SECOND_MEDIUM_NAME, reason)
         return MediaPairing(journal_exists=True, must_refill_second=True, findings=(finding,))
     if first_label.inserted_by and first_label.other_medium_id == second_label.id:
         return MediaPairing(journal_exists=True, findings=(_build_replaced_first_finding(first_label),))

@@ -78,12 +78,12 @@ _CLAIM_TEXT: Final = {
 }
 #: Text on a number of spots and the wager on each of its ways, by language.
 _SPOTS_TEXT: Final = {"en": "{spots} spots x {stake}", "fr": "{spots} numéros x {stake}"}
-#: The fields of a stored ticket whose key in the JSON object differs from their name, by that key.
-_FIELD_BY_KEY: Final = {
-    "cost_a_draw_credits": "cost_per_draw_credits",
-    "most_paid_credits": "prize_limit_credits",
-    "bonuses": "bonus_ids",
-    "draws": "draw_numbers",
+#: The keys of a stored ticket's JSON object that differ from the name of the field, by that name.
+_KEY_BY_FIELD: Final = {
+    "cost_per_draw_credits": "cost_a_draw_credits",
+    "prize_limit_credits": "most_paid_credits",
+    "bonus_ids": "bonuses",
+    "draw_numbers": "draws",
 }
 
 
@@ -146,41 +146,34 @@ class PrintedTicket:
 
     def to_json(self) -> dict[str, Json]:
         """Return the ticket as the JSON object that the central computer stores; :meth:`from_json` is the inverse."""
-        return {
-            "game_id": self.game_id,
-            "game_version": self.game_version,
-            "ticket_number": self.ticket_number,
-            "casino": self.casino,
-            "station": self.station,
+        values = {
+            **{field.name: getattr(self, field.name) for field in fields(self)},
             "issued_at": self.issued_at.isoformat(),
-            "selections": [dict(s) for s in self.selections],
-            "bonuses": list(self.bonus_ids),
-            "draws": list(self.draw_numbers),
-            "cost_a_draw_credits": self.cost_per_draw_credits,
-            "most_paid_credits": self.prize_limit_credits,
-            "claim_place": self.claim_place,
-            "claim_days": self.claim_days,
-            "control_number": self.control_number,
+            "selections": [dict(selection) for selection in self.selections],
+            "bonus_ids": list(self.bonus_ids),
+            "draw_numbers": list(self.draw_numbers),
         }
+        return {_KEY_BY_FIELD.get(name, name): value for name, value in values.items()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "PrintedTicket":
         """Return the Keno ticket that :meth:`to_json` has written to the JSON object ``data``."""
+        field_by_key = {key: name for name, key in _KEY_BY_FIELD.items()}
+        values = {field_by_key.get(key, key): value for key, value in data.items()}
         return cls(
             **{
-                **{_FIELD_BY_KEY.get(key, key): value for key, value in data.items()},
-                "issued_at": datetime.fromisoformat(data["issued_at"]),
-                "selections": tuple(data["selections"]),
-                "bonus_ids": tuple(data["bonuses"]),
-                "draw_numbers": tuple(data["draws"]),
+                **values,
+                "issued_at": datetime.fromisoformat(values["issued_at"]),
+                "selections": tuple(values["selections"]),
+                "bonus_ids": tuple(values["bonus_ids"]),
+                "draw_numbers": tuple(values["draw_numbers"]),
             }
         )
 
 
 #: The type of each value printed on a ticket, by its key in the JSON object.
 PRINTED_TYPE_BY_KEY: Final[Mapping[str, object]] = {
-    {name: key for key, name in _FIELD_BY_KEY.items()}.get(field.name, field.name): field.type
-    for field in fields(PrintedTicket)
+    _KEY_BY_FIELD.get(field.name, field.name): field.type for field in fields(PrintedTicket)
 }
 
 

@@ -126,7 +126,7 @@ def _read_wrong_pins(value: Any) -> tuple[int, int]:
 
 def _compute_next_wrong_pin_count(context: CheckContext) -> int:
     """Return the count of wrong PINs that the entry must record. After a lock, the count begins again."""
-    key = f"{StaffKey.WRONG_PINS}{context['bucket']}"
+    key = f"{StaffKey.WRONG_PINS}{context['group']}"
     count_before, locked_seconds_before = _read_wrong_pins(context.stored_value_before(key))
     return 1 if locked_seconds_before else count_before + 1
 
@@ -246,13 +246,13 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.SIGN_IN_WHILE_LOCKED,
-        stored_after={"tries:{bucket}?": {"wrong": "$:count", "locked_seconds": "$:count"}},
+        stored_after={"tries:{group}?": {"wrong": "$:count", "locked_seconds": "$:count"}},
         extra_checks=(_require_wrong_pins_keys_of("person"), _check_lock_continues),
     ),
     AuditRule(
         entry_declaration=entries.SIGN_IN_REFUSED,
         record={"tries": "$attempt_count", "locked_seconds": 0},
-        stored_after={"tries:{bucket}": {"wrong": "$attempt_count", "locked_seconds": 0}},
+        stored_after={"tries:{group}": {"wrong": "$attempt_count", "locked_seconds": 0}},
         extra_checks=_WRONG_PIN_CHECKS,
     ),
     AuditRule(
@@ -263,17 +263,17 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.SIGN_IN_LOCKED,
         record={"tries": "$attempt_count", "locked_seconds": "$locked_seconds:positive"},
-        stored_after={"tries:{bucket}": {"wrong": "$attempt_count", "locked_seconds": "$locked_seconds"}},
+        stored_after={"tries:{group}": {"wrong": "$attempt_count", "locked_seconds": "$locked_seconds"}},
         extra_checks=_WRONG_PIN_CHECKS,
     ),
     AuditRule(
         entry_declaration=entries.WRONG_PINS_CLEARED,
-        stored_after={"tries:{bucket}": None},
+        stored_after={"tries:{group}": None},
         extra_checks=(_require_wrong_pins_keys_of("person"),),
     ),
     AuditRule(
         entry_declaration=entries.SIGN_IN_UNLOCKED,
-        stored_after={"tries:{bucket}": None, "tries:{second_bucket}?": None},
+        stored_after={"tries:{group}": None, "tries:{other_group}?": None},
         permission=Permission.ENROL_STAFF,
         extra_checks=(check_signed_in_to_menu, _require_wrong_pins_keys_of("whom")),
     ),

@@ -40,15 +40,13 @@ from egm.money.host_money import HOST_TICKET_RING_SIZE, HostMoney
 from egm.money.records.host import RedemptionStatus
 from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
-from egm.tickets.model import Ticket, TicketKind
+from egm.tickets.model import TICKET_NUMBER_DIGIT_COUNT, Ticket, TicketKind
 from egm.tickets.redemption import TicketRefusalReason
 from meters.transaction import JSON
 
 #: The codes of the SAS exceptions "cash-out ticket printed" and "ticket transfer complete".
 TICKET_PRINTED_EXCEPTION_CODE, TICKET_TRANSFER_COMPLETE_EXCEPTION_CODE = 0x3D, 0x68
 
-#: Digits of a full ticket number.
-_TICKET_NUMBER_DIGIT_COUNT: Final = 18
 
 #: Validation types of tickets for a machine's credits; hand-pays are not validated here.
 _VALIDATION_TYPE_BY_TICKET_KIND: Final[Mapping[TicketKind, int]] = {
@@ -372,7 +370,7 @@ def _build_status_reply(redemption: RedemptionState) -> Reply:
         status_code = _CODE_BY_CREDIT_KIND[redemption.kind]
     else:
         status_code = _CODE_BY_REDEMPTION_STATUS[redemption.status]
-    if len(redemption.ticket_number) != _TICKET_NUMBER_DIGIT_COUNT:
+    if len(redemption.ticket_number) != TICKET_NUMBER_DIGIT_COUNT:
         return Reply(prepend_length(bytes((status_code,))))
     body = (
         bytes((status_code,))
