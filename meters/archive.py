@@ -34,7 +34,7 @@ from meters.transaction import JSON
 ARCHIVE_FOLDER: Final = "archive"
 #: Kind of the entry that records an archived segment.
 SEGMENT_ARCHIVED_KIND: Final = "journal.archived"
-#: Machine state key of the stored :class:`ArchiveEnd`.
+#: Storage key of the :class:`ArchiveEnd`.
 #:
 #: Every checkpoint includes it, so it can be read at every start.
 ARCHIVE_END_KEY: Final = "journal.archive"

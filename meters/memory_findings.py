@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-#: Machine state key that says which medium was replaced and why, until the machine has raised a fault about it.
+#: Storage key of the value that says which medium was replaced and why, until the machine has raised a fault about it.
 REPLACED_MEDIUM_KEY: Final = "memory.medium_replaced"
 
 

@@ -93,12 +93,12 @@ class LinkCertificateFolder:
         try:
             with _translate_medium_errors(), convert_read_errors():
                 key = load_pem_private_key(self._request_key_path.read_bytes(), None)
-        except ValueError:  # another key replaces it
+        except ValueError:  # damaged: get_or_create_request_key replaces it
             return None
         return key if isinstance(key, Ed25519PrivateKey) else None
 
     def get_or_create_request_key(self) -> Ed25519PrivateKey:
-        """Return the private key of the pending certificate request; create and store it if none exists.
+        """Return the private key of the pending certificate request; create and store it if no usable one exists.
 
         Raises EnrolmentError, OperatorError.
         """

@@ -126,7 +126,8 @@ class MqttCarrier:
         """
         while True:
             message = await outbox.get()
-            # Contributions are numerous and numbered, and gaps are requested, so they need no receipt.
+            # Contributions are many, so they are sent without acknowledgement. They are numbered, and the controller
+            # asks again for any that are missing.
             qos = QOS_AT_MOST_ONCE if isinstance(message, Contribution) else QOS_AT_LEAST_ONCE
             await connection.publish(topics.build_uplink_topic(self._machine_id), encode(message), qos)
 

@@ -1,9 +1,9 @@
 """MQTT topics of a progressive link.
 
 A machine publishes on its uplink topic and reads its downlink topic. A level has a topic for its amount and one
-for its wins. A sign on the floor publishes its heartbeat on its own topic. By its certificate the broker lets a
-machine publish only on its own uplink, and read only its own downlink and the amounts. So the topic of a
-message identifies its sender.
+for its wins. A sign on the floor publishes its heartbeat on its own topic. The broker identifies a
+machine by the machine's certificate, and lets it publish only on its own uplink and read only its own downlink and
+the amounts. So the topic of a message identifies its sender.
 """
 
 from typing import Final

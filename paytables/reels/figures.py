@@ -30,7 +30,7 @@ from paytables.reels.run import (
 )
 from paytables.reels.schema import DoubleUp, ReelProgressiveLevel, ReelsDefinition
 from paytables.reels.spin import ReelSpinStage, ReelsStageBase
-from paytables.reels.totals import CREDITS_LIMIT_MIN, HighestWins, TotalWinDistributions
+from paytables.reels.totals import CREDITS_LIMIT_MIN, HighestWinSearch, TotalWinDistributions
 
 ZERO = Fraction(0)
 #: Expected runs of one game, by (stage, start condition, multiplier of the series).
@@ -203,7 +203,7 @@ def _describe_strategy(
 def _compute_highest_win_figures(stages: ModeStages) -> dict[str, Any]:
     """Return fields of :class:`BetAnalysis`: the highest win and its probability, or a note on why they are unknown."""
     try:
-        highest_win = HighestWins(stages).find_highest_win(Award("stage", stages.mode.first_stage, 1, 0))
+        highest_win = HighestWinSearch(stages).find_highest_win(Award("stage", stages.mode.first_stage, 1, 0))
     except AnalysisError as error:
         return {"notes": (f"no highest win: {error}",)}
     if highest_win is None:

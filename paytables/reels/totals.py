@@ -109,8 +109,9 @@ class TotalWinDistributions:
             )
             for given_awards, distribution in runs.items()
         }
-        # Pass n gives the distribution of the games with at most n generations: one run, followed by its retriggered
-        # runs, each with the distribution of pass n - 1. Before the first pass it is [0]: no game ends without a run.
+        # After pass n, total is the distribution of one run with all the runs that it retriggers, for at most n
+        # generations of runs; each retriggered run has the distribution of pass n - 1. Before the first pass it is
+        # [0], because nothing ends without a run.
         total: WinProbabilities = [0]
         for _ in range(GENERATIONS_MAX if any(retrigger_count_by_awards.values()) else 1):
             powers = self._compute_convolution_powers(
@@ -253,7 +254,7 @@ class HighestWin(NamedTuple):
 
 
 @dataclass(slots=True)
-class HighestWins:
+class HighestWinSearch:
     """The search for the highest win of a mode's stages and whole game, and for its probability."""
 
     stages: ModeStages

@@ -7,7 +7,7 @@ from typing import Final
 
 from paytables.contract import Spot
 from paytables.roulette.names import BET_NAMES
-from paytables.roulette.schema import BetGroup, Cylinder
+from paytables.roulette.schema import Cylinder, RouletteBetKind
 
 #: The highest number of the usual layout.
 _LAST_NUMBER: Final = 36
@@ -23,7 +23,7 @@ class BetArea:
     """The pockets on which a bet on the area wins."""
 
 
-def list_bet_areas(bet: BetGroup, cylinder: Cylinder) -> tuple[BetArea, ...]:
+def list_bet_areas(bet: RouletteBetKind, cylinder: Cylinder) -> tuple[BetArea, ...]:
     """Return every betting area of a roulette bet. Raises ValueError for numbers that are not pockets."""
     if bet.replacing_areas:
         areas = [
@@ -55,7 +55,7 @@ def _parse_numbers(text: str, cylinder: Cylinder) -> tuple[str, ...]:
 
 
 def _build_area(
-    bet: BetGroup, area_id: str, covered_pockets: tuple[str, ...], distinguishing_label: str = ""
+    bet: RouletteBetKind, area_id: str, covered_pockets: tuple[str, ...], distinguishing_label: str = ""
 ) -> BetArea:
     """Return the area of a roulette bet on these pockets; ``distinguishing_label`` is added to its names."""
     if area_id in BET_NAMES and area_id != bet.id:
@@ -70,7 +70,7 @@ def _build_area(
     )
 
 
-def _iter_usual_areas(bet: BetGroup, cylinder: Cylinder) -> Iterable[BetArea]:
+def _iter_usual_areas(bet: RouletteBetKind, cylinder: Cylinder) -> Iterable[BetArea]:
     """Yield the betting areas of one kind of roulette bet on the usual layout of 36 numbers."""
     if bet.id in {"straight", "double", "triple"}:
         for pocket in sorted(cylinder.pockets, key=lambda p: (int(p), -len(p))):

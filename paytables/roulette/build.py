@@ -5,7 +5,7 @@ from paytables.errors import DefinitionError
 from paytables.layout import check_credit_multiples, check_preset_bets
 from paytables.onedraw.bets import SpotRules
 from paytables.roulette.bet_areas import list_bet_areas
-from paytables.roulette.schema import BetGroup, Cylinder, RouletteDefinition
+from paytables.roulette.schema import Cylinder, RouletteBetKind, RouletteDefinition
 from paytables.roulette.wheel_table import WheelTable
 
 
@@ -56,7 +56,7 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
     return table
 
 
-def _check_bet(bet: BetGroup, definition_key: str, file: str) -> None:
+def _check_bet(bet: RouletteBetKind, definition_key: str, file: str) -> None:
     """Check one kind of roulette bet: its limits and its terms. Raises :class:`DefinitionError`."""
     odds = [bet.odds] if bet.odds_with_triple is None else [bet.odds, bet.odds_with_triple]
     check_credit_multiples(definition_key, bet, odds, file)
@@ -81,7 +81,7 @@ def _check_bet(bet: BetGroup, definition_key: str, file: str) -> None:
         )
 
 
-def _build_spot_rules(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
+def _build_spot_rules(bet: RouletteBetKind, cylinder: Cylinder) -> list[SpotRules]:
     """Return the betting spots of one kind of roulette bet. Raises ValueError."""
     spot_rules = []
     for area in list_bet_areas(bet, cylinder):

@@ -83,7 +83,7 @@ class Cylinder(StrictTable):
         return {pocket: colour_by_pocket[pocket] for pocket in self.pockets}
 
 
-class BetGroup(BetLimits):
+class RouletteBetKind(BetLimits):
     """One kind of roulette bet: its betting areas, its limits, and its pay.
 
     The ``id`` of a bet of the usual layout of 36 numbers determines its betting areas
@@ -150,7 +150,10 @@ class RouletteOptions(StrictTable):
         description="outside wagers are accepted if double or triple is offered",
         alias="outside",
     )
-    """Whether outside wagers are accepted if ``offers_double`` or ``offers_triple`` is set."""
+    """Whether outside wagers remain accepted if ``offers_double`` or ``offers_triple`` is set.
+
+    Without these options, they are always accepted.
+    """
 
 
 class RouletteDefinition(TableDefinition):
@@ -160,10 +163,10 @@ class RouletteDefinition(TableDefinition):
     """The pockets and colours of the wheel."""
     options: RouletteOptions = Field(default=RouletteOptions(), alias="option")
     """The additional options that the table offers."""
-    bets: Annotated[tuple[BetGroup, ...], Field(min_length=1)] = Field(alias="bet")
+    bets: Annotated[tuple[RouletteBetKind, ...], Field(min_length=1)] = Field(alias="bet")
     """The kinds of bets."""
 
-    def map_permitted_bets_by_index(self) -> dict[int, BetGroup]:
+    def map_permitted_bets_by_index(self) -> dict[int, RouletteBetKind]:
         """Return the bets that the table's options permit, with their odds, by index in the definition."""
         options = self.options
         is_offered_by_option = {"double": options.offers_double, "triple": options.offers_triple}

@@ -79,7 +79,8 @@ def renew_roster(folder: Path, second_folder: Path | None, details: Mapping[str,
     roster_path = StateFolder(folder).roster_file
     with Journal.open(folder, now=SystemClock().now, second_folder=second_folder) as journal:
         entry_number = journal.sequence + 1
-        # Before the entry: after it, any roster file would be trusted as that of the first enrolment.
+        # Rename the files before writing the entry: it records an empty roster, so that from then on any roster file
+        # that is found would be accepted, as at a first enrolment.
         for roster_file in (roster_path, (second_folder or folder / SECOND_FOLDER) / roster_path.name):
             with contextlib.suppress(FileNotFoundError):
                 roster_file.rename(roster_file.with_name(f"{roster_file.name}.before-{entry_number}"))

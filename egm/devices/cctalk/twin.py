@@ -1,7 +1,7 @@
 """Common parts of simulated ccTalk devices: the single-wire line with its echo, and the event memory.
 
-A power loss deletes events, inhibits and the order being paid, as in a real device. Lifetime counters, coins and bills
-remain.
+A power loss deletes the stored events, the inhibit settings and a payout order in progress, as in a real device.
+Lifetime counters, coins and bills remain.
 """
 
 from collections import deque

@@ -51,9 +51,9 @@ def find_figures(definition: PokerDefinition) -> Mapping[str, ProvedFigures]:
 
 
 def analyse(definition: PokerDefinition) -> Analysis:
-    """Return the figures of a poker game's ante, with the bets that must go with it, and of each independent bet.
+    """Return the exact figures of a poker game, for each bet of which they are stored.
 
-    An independent bet does not depend on the bank's cards.
+    These are the ante, together with the bets that must go with it, and the bets that the bank's cards do not affect.
     """
     header = definition.game
     bets = [
@@ -134,7 +134,8 @@ def _estimate_computing_time(definition: PokerDefinition) -> str:
 def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
     """Return the exact figures of any combination of a seat's bets: returns and stakes are added.
 
-    Bets on the same cards are not independent, so with more than one bet no distribution of the wins is stated.
+    The results of bets on the same cards depend on each other. So with more than one bet, no distribution of the wins
+    is stated.
     """
     figures_by_bet = find_figures(definition)
     bets = {bet.spot: bet.credits for bet in wager.bets}

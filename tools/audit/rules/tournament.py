@@ -61,7 +61,7 @@ def _is_position_free(context: CheckContext) -> bool:
     return purse is None or bool(purse.get("ending"))
 
 
-def _has_open_round(context: CheckContext) -> bool:
+def _is_between_tournament_games(context: CheckContext) -> bool:
     """Return whether the checked entry's own player position was playing a tournament round, between two games."""
     return not _is_position_free(context) and context.stored_value_before("purse_game") is None
 
@@ -80,7 +80,8 @@ _CHECK_POSITION_FREE: Final = report_unless(
 )
 #: Check that the entry's position plays a round, and no game of it is open.
 _CHECK_BETWEEN_GAMES: Final = report_unless(
-    "state.purse: the position plays no round, or a game of its round is still open", _has_open_round
+    "state.purse: the position plays no round, or a game of its round is still open",
+    _is_between_tournament_games,
 )
 
 
