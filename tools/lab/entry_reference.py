@@ -1,6 +1,6 @@
-"""The reference of the journal: every kind of entry with its record, accounts, meters and machine state.
+"""The reference of the journal: every kind of entry with its record, accounts, meters and stored values.
 
-It is generated from the declarations of the entries.
+It is generated from the declarations of the entries. Where the code has another name for a field, it states both.
 """
 
 import dataclasses
@@ -165,7 +165,7 @@ def _iter_field_rows(record_class: Any) -> Iterator[list[str]]:
         remarks = "; ".join(filter(None, (unit, "" if is_required else "may be missing")))
         description = describe_type(field.type) + (f" ({remarks})" if remarks else "")
         yield [
-            f"`{name}`",
+            f"`{name}`" if name == field.name else f"`{name}` (in code: `{field.name}`)",
             description,
             format_meaning(meanings.get(field.name) or MEANING_BY_FIELD_NAME.get(name, "")),
         ]
@@ -226,6 +226,7 @@ def _describe_entry(declaration: AnyEntryDeclaration, texts: Mapping[str, Texts]
     if declaration.record is NoneType:
         paragraphs.append("It has no record.")
     elif dataclasses.is_dataclass(declaration.record):
+        paragraphs.append(f"In code: `{declaration.record.__name__}`.")
         paragraphs.append(format_table(_FIELD_TABLE_HEADINGS, _iter_field_rows(declaration.record)))
     else:
         paragraphs.append("The record is an object whose members a device or a game decides.")

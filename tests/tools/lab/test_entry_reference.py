@@ -74,3 +74,8 @@ def test_types_are_described_in_words(hint: Any, words: str) -> None:
 def test_a_meaning_is_formatted_for_json() -> None:
     text = "The part of ``level``\n(:meth:`paytables.game.Rules.for_table`), or None."
     assert format_meaning(text) == "The part of `level` (`paytables.game.Rules.for_table`), or null."
+
+
+def test_a_field_with_another_name_in_code_states_both() -> None:
+    assert "| `win_cents` (in code: `returned_cents`) |" in format_entries()
+    assert "In code: `GameEnd`." in format_entries()
