@@ -75,7 +75,7 @@ _ENROLLED_PERSON_LIE: Final = (
     "the number or role of an enrolled person, if nothing that they did since contradicts it"
 )
 _ACT_WITHOUT_CONSEQUENCE_LIE: Final = (
-    "the addition or removal of all entries of an event, such as the last bill, "
+    "the addition or removal of all entries about one occurrence, such as the last bill, "
     "if no later entry depends on them"
 )
 _DRAW_WITHOUT_EFFECT_LIE: Final = "a draw that changes neither what was shown nor what was won"
@@ -93,9 +93,7 @@ _LEVEL_TERMS_LIE: Final = (
 )
 _DEVICE_COUNT_LIE: Final = "what a device had counted before an event, if the event moved no money"
 _PLAYER_SELECTION_LIE: Final = "what a player had selected to play next"
-_RESIDUAL_LIMIT_LIE: Final = (
-    "the amount below which credit is residual, if no game and no removal of residual credit used it"
-)
+_RESIDUAL_LIMIT_LIE: Final = "the amount below which credit is residual, if it has decided nothing yet"
 _POSITION_LIE: Final = "the position at which something was recorded, if it moved no money"
 _REMARK_LIE: Final = (
     "a remark, a language, a time of day, a lamp: anything that touches no money, outcome, meter or person"
@@ -104,12 +102,11 @@ _PASSED_THROUGH_AMOUNT_LIE: Final = (
     "an amount that came in and was paid out in full, if both entries are falsified by the same amount"
 )
 _TAX_LIE: Final = (
-    "the tax mark and tax form of a hand-pay, if no other hand-pay between the same two power-ups "
-    "contradicts them"
+    "the tax mark and tax form of a hand-pay, if no other hand-pay under the same tax limit "
+    "(a power-up may change it) contradicts them"
 )
 _PAY_ROW_MARK_LIE: Final = (
-    "whether a paid amount was a prize of the pay table, in journals of earlier versions, "
-    "which did not record it"
+    "in journals of versions that did not record it yet: whether a paid amount was a prize of the pay table"
 )
 _ROUND_ID_LIE: Final = "the id of a round that no other position played"
 
