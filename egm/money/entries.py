@@ -594,7 +594,7 @@ class DisputedAmountRuled(RulingDetails):
 DISPUTED_AMOUNT_OPENED: Final = EntryDeclaration(
     kind="disputed.opened",
     record=DisputedAmountDetails,
-    description="A device's reports do not settle whether money was paid or taken; staff decide.",
+    description="A device's reports do not show whether money was paid or taken; staff decide.",
     permitted_transfers=(PermittedTransfer("stock:hopper", "stock:floor"),),
     written_keys=(MoneyKey.DISPUTED_AMOUNT,),
     significance=Significance(EventEffect.LOG),

@@ -20,7 +20,7 @@ from egm.play.entries import (
     DoubleUpStakes,
     GameEnd,
     GameEndWithHandpay,
-    StakesReturned,
+    GamePush,
 )
 from egm.play.events import OutcomeShown
 from egm.play.keys import PlayKey, TableKey
@@ -187,7 +187,7 @@ def _return_stakes_and_list_standing(
     if pushed_stakes and not _has_returned_stakes(machine, game_record):
         machine.post(
             GAME_PUSH,
-            StakesReturned(play_id=game_record.play_id, push_cents=game_record.push_cents),
+            GamePush(play_id=game_record.play_id, push_cents=game_record.push_cents),
             entry_id=f"{game_record.play_id}.push",
             transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in pushed_stakes),
             dims=game_record.meter_dimensions,

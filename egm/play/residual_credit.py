@@ -14,7 +14,7 @@ from egm.kernel.events import Event, EventReplacement, EventType
 from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice, ResidualCreditView
 from egm.kernel.rules import refusal_code
-from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED, ResidualPlayed, ResidualRemoved
+from egm.play.entries import RESIDUAL_GIVEN_UP, RESIDUAL_PLAYED, ResidualGivenUp, ResidualPlayed
 from egm.play.player_protection import play_is_paused
 from egm.play.records.residual_terms import build_residual_terms
 from meters import Transfer
@@ -57,12 +57,12 @@ def residual_credit_can_be_staked(machine: PositionMachine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def remove_residual_credit(machine: PositionMachine, _: Event) -> None:
+def give_up_residual_credit(machine: PositionMachine, _: Event) -> None:
     """Remove residual credit that the player gives up (NZ 1.22.40)."""
     amount_cents = machine.credit_cents
     machine.post(
-        RESIDUAL_REMOVED,
-        ResidualRemoved(amount_cents=amount_cents),
+        RESIDUAL_GIVEN_UP,
+        ResidualGivenUp(amount_cents=amount_cents),
         transfers=machine.build_debit_transfers(amount_cents, "house:residual"),
     )
     machine.notice = Notice(code="residual_removed", values={"amount_cents": amount_cents})

@@ -27,7 +27,7 @@ from paytables import Outcome, Wager
 CONDITIONS = {
     record_fields.POSITIVE_AMOUNT_CONDITION: (5, 0),
     record_fields.POSITIVE_NUMBER_CONDITION: (5, 0),
-    record_fields.NON_NEGATIVE_COUNT_CONDITION: (0, -1),
+    record_fields.NON_NEGATIVE_CONDITION: (0, -1),
     record_fields.NON_BLANK_TEXT_CONDITION: ("words", " "),
     record_fields.ISO_TIME_CONDITION: ("2026-01-01T00:00:00+00:00", "noon"),
     record_fields.SHA256_DIGEST_CONDITION: ("0" * 64, "0" * 63),

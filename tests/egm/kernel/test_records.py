@@ -46,7 +46,7 @@ STATES = {
     MoneyKey.HOPPER_PAYOUT: PayoutRecord,
     MoneyKey.UNPOSTED_COINS: money.DispensedCoins,
     MoneyKey.DISPUTED_AMOUNT: disputed_amounts.DisputedAmount,
-    MoneyKey.DISPUTED_AMOUNT_RULING: disputed_amounts.DisputedAmountRuling,
+    MoneyKey.DISPUTED_AMOUNT_RULING: disputed_amounts.UnpostedRuling,
     MoneyKey.HANDPAY: money.HandpayRecord,
     MoneyKey.UNCLAIMED_HANDPAY: money.UnclaimedRecord,
     MoneyKey.PAPER_BEING_STACKED: money.PaperRecord,
