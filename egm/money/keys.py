@@ -15,7 +15,7 @@ class MoneyKey(StorageKey):
     LAST_COIN_EVENT = "coins", ClearAction.KEEP, KeyOwner.POSITION
     """The position of the coin acceptor's last recorded event, in the encoding of its driver."""
     UNPOSTED_COINS = "coins_gone", ClearAction.OWED, KeyOwner.POSITION
-    """The coins that left the hopper in an abandoned payout, until they are posted."""
+    """The coins that left the hopper in a voided payout, until they are posted."""
     DISPUTED_AMOUNT = "disputed:", ClearAction.OWED, KeyOwner.POSITION
     """Prefix; one key per disputed amount without a ruling, by its id."""
     DISPUTED_AMOUNT_RULING = "ruling", ClearAction.OWED, KeyOwner.POSITION

@@ -15,7 +15,7 @@ from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice, ResidualCreditView
 from egm.kernel.rules import refusal_code
 from egm.play.entries import RESIDUAL_GIVEN_UP, RESIDUAL_PLAYED, ResidualGivenUp, ResidualPlayed
-from egm.play.player_protection import play_is_paused
+from egm.play.player_protection import is_play_paused
 from egm.play.records.residual_terms import build_residual_terms
 from meters import Transfer
 from rng import RngError
@@ -51,7 +51,7 @@ def residual_credit_can_be_staked(machine: PositionMachine, _: Event) -> bool:
         machine.profile.pay_out.residual_credit_treatment == "played"
         and machine.random_service is not None
         and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
-        and not play_is_paused(machine)
+        and not is_play_paused(machine)
         and 0 < machine.credit_cents < build_residual_terms(machine).smallest_useful_cents
     )
 

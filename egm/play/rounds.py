@@ -141,10 +141,8 @@ def answered_decision_is_pending(machine: PositionMachine, event: Event) -> bool
 
     A second touch may arrive before the screen shows the next decision, and must not answer that one.
     """
-    answered_decision, game_record = (
-        event.read_payload(ChoiceRequest).answered_decision,
-        find_open_game(machine),
-    )
+    answered_decision = event.read_payload(ChoiceRequest).answered_decision
+    game_record = find_open_game(machine)
     return (
         not answered_decision.play_id
         or game_record is None

@@ -196,7 +196,7 @@ def test_a_journal_of_an_earlier_version_is_continued_recalled_and_audited(tmp_p
     assert (rig.state, rig.credit_cents) == (State.IDLE, 4950 + game.win_cents + 501 + 1900 + 1800)
     ended = find_last_game(rig.machine)
     assert ended is not None
-    assert ended[1].win_cents == game.win_cents + 501 + 1900 + 1800
+    assert ended[1].paid_cents == game.win_cents + 501 + 1900 + 1800
     (plays,) = RecallListPage().build_page(rig.machine).tables
     assert len(plays.rows) == 2
     rig.close()

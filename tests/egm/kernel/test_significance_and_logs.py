@@ -138,7 +138,7 @@ def test_every_log_is_as_long_as_the_rules_require(journal):
         translate(journal, "voucher.out", n=n)
         translate(journal, "aft.complete", n=n)
         translate(journal, "selection", n=n)
-    assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.VOUCHERS)] == list(range(39, 4, -1))
+    assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.TICKETS)] == list(range(39, 4, -1))
     assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.TRANSFERS, 2)] == [39, 38]
     assert {e.kind for e in ENTRIES.read_log(journal, Log.EVENTS)} == {"voucher.out", "aft.complete"}
     assert list(ENTRIES.read_log(journal, Log.SOFTWARE)) == []

@@ -422,7 +422,7 @@ def _check_release_for_ruling(context: CheckContext) -> None:
 
 RULES: Final = (
     AuditRule(
-        entry_declaration=entries.TICKET_DISPUTED,
+        entry_declaration=entries.TICKET_PRINT_DISPUTED,
         stored_before={"print": ObjectWithMembers(bound_name="print", state="printing")},
         stored_after={"print": ObjectWithChanges(original="print", state="disputed")},
         extra_checks=(check_disputed_ticket_print,),
