@@ -467,7 +467,7 @@ class HandpayReturned:
     amount_cents: Cents
     person: ActorId
     persons: tuple[str, ...]
-    """The members of staff who returned the hand-pay, or the key that was turned."""
+    """The members of staff who returned the hand-pay, or the key switch that was turned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

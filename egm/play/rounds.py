@@ -223,8 +223,9 @@ def start_game(machine: PositionMachine, _: Event) -> None:
     bet = find_current_bet(machine)
     if bet is None:
         raise InvariantError("a game was started, but no bet is selected")
-    game, position_rounds = bet.game, machine.component(PositionRounds)
-    shared_round, wager = position_rounds.starting_round, bet.wager
+    game, wager = bet.game, bet.wager
+    position_rounds = machine.component(PositionRounds)
+    shared_round = position_rounds.starting_round
     if shared_round is not None:
         wager = game.rules.combine_seat_wagers(wager, position_rounds.seat_number, shared_round.wagers)
     stepped_game, play_id = SteppedGame(game, wager, bet.table_state), machine.fresh_id("play")

@@ -84,7 +84,8 @@ class WheelRules(TablelessRules):
             for area in self.definition.areas
         )
         preset_bets = tuple(
-            layout.PresetBet(id=f.id, name=f.name, bets=stakes) for f, stakes in self._list_offered_bets()
+            layout.PresetBet(id=preset_bet.id, name=preset_bet.name, bets=stakes)
+            for preset_bet, stakes in self._list_offered_bets()
         )
         return layout.TableLayout(spots, layout.TableLimits(most=stake_rules.cost_max_credits), preset_bets)
 
@@ -217,8 +218,8 @@ def check_definition(definition: WheelDefinition, file: str) -> None:
         _check_segments(definition)
         _check_areas(definition)
         _check_preset_bets(definition)
-    except _WheelDefinitionError as fault:
-        raise DefinitionError(file, fault.key, fault.reason) from None
+    except _WheelDefinitionError as error:
+        raise DefinitionError(file, error.key, error.reason) from None
 
 
 class _WheelDefinitionError(Exception):
@@ -290,17 +291,17 @@ def _check_areas(definition: WheelDefinition) -> None:
 def _check_preset_bets(definition: WheelDefinition) -> None:
     """Refuse a preset bet on an unknown area, on one area twice, or beyond the limits of the layout."""
     stake_rules, areas = definition.stake_rules, {area.id for area in definition.areas}
-    for form_index, preset_bet in enumerate(definition.preset_bets):
+    for preset_bet_index, preset_bet in enumerate(definition.preset_bets):
         unknown_areas = set(preset_bet.area_ids) - areas
         if unknown_areas:
             raise _WheelDefinitionError(
-                f"form.{form_index}.areas", f"there is no area {min(unknown_areas)!r}"
+                f"form.{preset_bet_index}.areas", f"there is no area {min(unknown_areas)!r}"
             )
         if len(set(preset_bet.area_ids)) != len(preset_bet.area_ids):
-            raise _WheelDefinitionError(f"form.{form_index}.areas", "an area is listed twice")
+            raise _WheelDefinitionError(f"form.{preset_bet_index}.areas", "an area is listed twice")
         if stake_rules.areas_max is not None and len(preset_bet.area_ids) > stake_rules.areas_max:
             raise _WheelDefinitionError(
-                f"form.{form_index}.areas",
+                f"form.{preset_bet_index}.areas",
                 f"has {format_count(len(preset_bet.area_ids), 'area')}; at most {stake_rules.areas_max} "
                 "may be staked on",
             )
@@ -309,6 +310,6 @@ def _check_preset_bets(definition: WheelDefinition) -> None:
             and min(stake_rules.stake_options) * len(preset_bet.area_ids) > stake_rules.cost_max_credits
         ):
             raise _WheelDefinitionError(
-                f"form.{form_index}",
+                f"form.{preset_bet_index}",
                 f"costs more than layout.cost, {stake_rules.cost_max_credits}, the most that a spin may cost",
             )
