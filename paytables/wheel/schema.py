@@ -170,6 +170,7 @@ class WheelDefinition(Definition):
 
     def _format_pays(self, area: BettingArea, language: str) -> str:
         """Return the pays of one betting area as text in one language."""
+        # Called before the ids are checked: an unknown symbol is shown by its id, and the definition is refused later.
         names = {symbol.id: symbol.name.model_dump()[language] for symbol in self.symbols}
         pays_by_symbol = {
             symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").format_by_language()[
