@@ -1,8 +1,8 @@
 """Types of record fields that accept fewer values than their Python type: positive amounts, times, masked numbers.
 
 Each is an ``Annotated`` type whose :class:`~egm.record_codec.FieldCondition` is checked when a record is read
-(:mod:`egm.record_codec`). From a record alone it cannot be checked whether a staff number belongs to a member of
-staff, or whether a serial number is the machine's. The audit checks this for all fields of such a type.
+(:mod:`egm.record_codec`). The codec sees one record alone, so it cannot check that a staff number belongs to a member
+of staff, or that a serial number is this machine's; for all fields of these types, the audit does.
 """
 
 import re
@@ -40,9 +40,7 @@ POSITIVE_NUMBER_CONDITION: Final = FieldCondition(
     "number above zero", "not above zero", lambda value: value > 0
 )
 #: The condition that a number is zero or more.
-NON_NEGATIVE_COUNT_CONDITION: Final = FieldCondition(
-    "number, zero or more", "below zero", lambda value: value >= 0
-)
+NON_NEGATIVE_CONDITION: Final = FieldCondition("number, zero or more", "below zero", lambda value: value >= 0)
 #: The condition that a text is not blank.
 NON_BLANK_TEXT_CONDITION: Final = FieldCondition(
     "text, not blank", "blank", lambda value: bool(value.strip())
@@ -61,18 +59,25 @@ MASKED_TICKET_NUMBER_CONDITION: Final = FieldCondition(
     "not a number that shows at most four of its digits",
     lambda value: _MASKED_TICKET_NUMBER_PATTERN.fullmatch(value) is not None,
 )
+# When a record is read, a value under the conditions below need only be present (a list: without repeats). The audit
+# also looks it up, except for the name of a key switch.
+#: The condition that a text is the staff number of a member of staff.
 STAFF_NUMBER_CONDITION: Final = FieldCondition("staff number", "not a member of staff", bool)
+#: The condition that a text names a member of staff, a key switch or a host.
 ACTOR_ID_CONDITION: Final = FieldCondition(
     "staff number, key switch, or `host:` and a host's name",
     "neither a member of staff, nor a key switch, nor a host",
     bool,
 )
+#: The condition that a text is the name of a key switch.
 KEY_SWITCH_NAME_CONDITION: Final = FieldCondition("name of a key switch", "blank", bool)
+#: The condition that a list has the staff numbers of one or more different members of staff.
 STAFF_NUMBERS_CONDITION: Final = FieldCondition(
     "list of different staff numbers",
     "not one or more different members of staff",
     _is_non_empty_and_distinct,
 )
+#: The condition that a text is the machine's own serial number.
 MACHINE_SERIAL_NUMBER_CONDITION: Final = FieldCondition(
     "the machine's serial number", "not the machine's serial number", bool
 )
@@ -80,11 +85,11 @@ MACHINE_SERIAL_NUMBER_CONDITION: Final = FieldCondition(
 #: An amount above zero, in minor units.
 Cents: TypeAlias = Annotated[int, POSITIVE_AMOUNT_CONDITION]
 #: An amount of zero or more, in minor units.
-CentsOrZero: TypeAlias = Annotated[int, NON_NEGATIVE_COUNT_CONDITION]
+CentsOrZero: TypeAlias = Annotated[int, NON_NEGATIVE_CONDITION]
 #: A whole number above zero that is not an amount of money.
 PositiveNumber: TypeAlias = Annotated[int, POSITIVE_NUMBER_CONDITION]
 #: A whole number, zero or more, such as a count or a number of credits.
-Count: TypeAlias = Annotated[int, NON_NEGATIVE_COUNT_CONDITION]
+Count: TypeAlias = Annotated[int, NON_NEGATIVE_CONDITION]
 #: Text that is not empty or blank.
 NonBlankText: TypeAlias = Annotated[str, NON_BLANK_TEXT_CONDITION]
 #: A date and time in ISO 8601.

@@ -112,7 +112,7 @@ def build_snapshot(engine: StateMachineEngine[PositionMachine]) -> Snapshot:
         if last_game_record is None
         or last_win is None
         or (not in_tournament and has_cashed_out_since_game(machine, last_game_record))
-        else last_win.win_cents,
+        else last_win.paid_cents,
         last_display=None
         if last_game_record is None or last_game_record.outcome is None
         else dict(last_game_record.outcome.display),

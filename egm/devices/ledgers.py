@@ -95,12 +95,12 @@ class CoinLedger(Protocol):
         self,
         coins: tuple[tuple[int, bool], ...],
         exchange_progress: int,
-        disputed: "DisputedCoins | None" = None,
+        disputed_coins: "DisputedCoins | None" = None,
     ) -> None:
         """Credit coins and store the new exchange progress, in one transaction.
 
-        Each coin is a pair: its amount in minor units, and whether it fell into the hopper. With ``disputed``, a
-        disputed amount is opened in the same transaction.
+        Each coin is a pair: its amount in minor units, and whether it fell into the hopper. With ``disputed_coins``,
+        a disputed amount is opened in the same transaction.
         """
 
 

@@ -124,11 +124,11 @@ class TransientCoinLedger:
         self,
         coins: tuple[tuple[int, bool], ...],
         exchange_progress: int,
-        disputed: DisputedCoins | None = None,
+        disputed_coins: DisputedCoins | None = None,
     ) -> None:
         """Record the credited coins and any disputed ones, and store the new exchange progress."""
         self.credited_coins.extend(coins)
-        self.disputed_coins += [] if disputed is None else [disputed]
+        self.disputed_coins += [] if disputed_coins is None else [disputed_coins]
         self._exchange_progress = exchange_progress
 
 

@@ -81,30 +81,30 @@ class TicketTermsChanged:
     """The host's ticket terms that apply from now on."""
 
 
-VOUCHER_NUMBERED: Final = EntryDeclaration(
+TICKET_NUMBER_STORED: Final = EntryDeclaration(
     kind="voucher.numbered",
     record=TicketNumberStored,
     written_keys=(MoneyKey.PAY_OUT,),
     is_omitted_from_event_log=True,
 )
-VOUCHER_REPORTED_AGAIN: Final = EntryDeclaration(
+TICKET_REPORTED_AGAIN: Final = EntryDeclaration(
     kind="voucher.unread",
     record=TicketReportedAgain,
     written_keys=(HostKey.TICKETS_ADDED_TO_RING, HostKey.PRINTED_TICKET_RING),
 )
-VOUCHER_AUTHORISED: Final = EntryDeclaration(
+TICKET_STACKING_ORDERED: Final = EntryDeclaration(
     kind="voucher.authorised",
     record=TicketStackingOrdered,
     written_keys=(HostKey.LAST_TICKET_REDEMPTION,),
     is_omitted_from_event_log=True,
 )
-HOST_VOUCHER_REFUSED: Final = EntryDeclaration(
+HOST_TICKET_RETURNED: Final = EntryDeclaration(
     kind="voucher.refused",
     record=HostTicketReturned,
     counts={"vouchers_refused": 1},
     optional_keys=(HostKey.LAST_TICKET_REDEMPTION,),
 )
-HOST_VOUCHER_NOT_STACKED: Final = EntryDeclaration(
+HOST_TICKET_NOT_STACKED: Final = EntryDeclaration(
     kind="voucher.not_stacked",
     record=HostTicketRecord,
     description="A ticket that the host authorised was never ordered into the box before the machine stopped.",
@@ -117,14 +117,14 @@ REDEMPTION_RESULT_READ_BY_HOST: Final = EntryDeclaration(
     written_keys=(HostKey.LAST_TICKET_REDEMPTION,),
     is_omitted_from_event_log=True,
 )
-ISSUED_VOUCHER_READ_BY_HOST: Final = EntryDeclaration(
+PRINTED_TICKET_READ_BY_HOST: Final = EntryDeclaration(
     kind="voucher.read",
     record=NoneType,
     description="The host has read the oldest printed ticket that it had not read.",
     written_keys=(HostKey.TICKETS_READ_FROM_RING,),
     is_omitted_from_event_log=True,
 )
-VOUCHER_NUMBERING_ENROLLED: Final = EntryDeclaration(kind="voucher.enrolled", record=TicketNumberingEnrolled)
+TICKET_NUMBERING_ENROLLED: Final = EntryDeclaration(kind="voucher.enrolled", record=TicketNumberingEnrolled)
 TICKET_TERMS_CHANGED: Final = EntryDeclaration(
     kind="options.changed",
     record=TicketTermsChanged,

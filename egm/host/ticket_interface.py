@@ -13,9 +13,9 @@ from typing import Final, TypeAlias
 
 from egm.config.cabinet_file import TicketValidator
 from egm.host.entries import (
-    ISSUED_VOUCHER_READ_BY_HOST,
+    PRINTED_TICKET_READ_BY_HOST,
+    TICKET_NUMBERING_ENROLLED,
     TICKET_TERMS_CHANGED,
-    VOUCHER_NUMBERING_ENROLLED,
     TicketNumberingEnrolled,
     TicketTermsChanged,
 )
@@ -337,7 +337,7 @@ class HostTicketInterface:
         oldest_unread_ticket = self.find_oldest_unread_ticket()
         if oldest_unread_ticket is not None and oldest_unread_ticket.ticket.number == ticket_number:
             self._machine.post(
-                ISSUED_VOUCHER_READ_BY_HOST, state=build_ticket_read_state(self._machine.journal)
+                PRINTED_TICKET_READ_BY_HOST, state=build_ticket_read_state(self._machine.journal)
             )
             self._machine.component(TicketDesk).mark_read_by_host(ticket_number)
 
@@ -350,7 +350,7 @@ class HostTicketInterface:
         if desk is None:
             return
         desk.store_enrolment(validation_id, sequence)
-        self._machine.post(VOUCHER_NUMBERING_ENROLLED, TicketNumberingEnrolled(sequence=sequence))
+        self._machine.post(TICKET_NUMBERING_ENROLLED, TicketNumberingEnrolled(sequence=sequence))
 
     def store_ticket_terms(self, changes: Mapping[str, JSON], *, is_older_message: bool = False) -> None:
         """Store the host's changes to the ticket terms (:class:`HostTicketTerms`) durably; a repeat changes nothing.

@@ -10,7 +10,7 @@ from typing import Final
 from egm.config.cabinet_file import POSITIONS_MAX
 from egm.devices.interface import PrintState
 from egm.features.memory_clear.records import has_ticket_ended, list_paid_claim_entry_ids
-from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_REPORTED_AGAIN, TicketReportedAgain
+from egm.host.entries import HOST_TICKET_NOT_STACKED, TICKET_REPORTED_AGAIN, TicketReportedAgain
 from egm.host.keys import HostKey
 from egm.host.tickets import record_ticket_number
 from egm.kernel.machine import PositionMachine
@@ -18,9 +18,9 @@ from egm.kernel.standing_faults import raise_fault
 from egm.money.entries import (
     DISPUTED_AMOUNT_RULED,
     ORPHAN_TICKET,
+    TICKET_IN,
     TICKET_LEDGER_CONTRADICTED,
     TICKET_TAKEN,
-    VOUCHER_IN,
     TicketContradicted,
     TicketTaken,
 )
@@ -42,7 +42,7 @@ from egm.tickets.record import TicketAction, TicketRecord
 
 #: The journal kinds that credit a ticket. At most one per player position can be interrupted before its
 #: redemption is recorded in the ledger.
-_ENTRY_KINDS_CREDITING_TICKETS: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTED_AMOUNT_RULED.kind)
+_ENTRY_KINDS_CREDITING_TICKETS: Final = (TICKET_IN.kind, ORPHAN_TICKET.kind, DISPUTED_AMOUNT_RULED.kind)
 
 
 def _list_ids_in_progress(machine: PositionMachine) -> frozenset[str]:
@@ -166,7 +166,7 @@ def _complete_interrupted_tickets(machine: PositionMachine, desk: TicketDesk) ->
 def _add_ticket_to_host_ring(machine: PositionMachine, record: TicketRecord) -> None:
     """Add a printed ticket to the ring buffer of tickets that the host reads."""
     machine.post(
-        VOUCHER_REPORTED_AGAIN,
+        TICKET_REPORTED_AGAIN,
         TicketReportedAgain(id=record.issue_id, number=record.ticket.masked_number),
         state=build_ticket_ring_state(machine.journal, record.issue_id),
     )
@@ -200,7 +200,7 @@ def _recover_host_read_state(machine: PositionMachine, desk: TicketDesk) -> None
     if host_ticket.id not in _list_ids_in_progress(machine):
         not_stacked_ticket = replace(host_ticket, status=RedemptionStatus.NOT_STACKED)
         machine.post(
-            HOST_VOUCHER_NOT_STACKED,
+            HOST_TICKET_NOT_STACKED,
             not_stacked_ticket,
             state={HostKey.LAST_TICKET_REDEMPTION: not_stacked_ticket},
         )

@@ -19,10 +19,10 @@ from typing import Final
 from egm.devices.interface import MoneyDevices
 from egm.errors import InvariantError
 from egm.host.entries import (
-    HOST_VOUCHER_REFUSED,
+    HOST_TICKET_RETURNED,
     REDEMPTION_RESULT_READ_BY_HOST,
-    VOUCHER_AUTHORISED,
-    VOUCHER_NUMBERED,
+    TICKET_NUMBER_STORED,
+    TICKET_STACKING_ORDERED,
     HostTicketReturned,
     TicketNumberStored,
     TicketStackingOrdered,
@@ -152,7 +152,7 @@ def record_ticket_number(machine: PositionMachine, payout: CashOutRecord, ticket
     The full number is left out, because people read the journal and the ticket is still money.
     """
     machine.post(
-        VOUCHER_NUMBERED,
+        TICKET_NUMBER_STORED,
         TicketNumberStored(id=payout.id, number=ticket.masked_number),
         entry_id=f"{payout.id}.numbered",
         state={MoneyKey.PAY_OUT: replace(payout, masked_number=ticket.masked_number)},
@@ -206,7 +206,7 @@ def stack_authorised_ticket(machine: PositionMachine, event: Event) -> None:
     machine.component(HostMoney).ticket_inquiry = None
     machine.component(LockedTicket).redemption = result
     machine.post(
-        VOUCHER_AUTHORISED,
+        TICKET_STACKING_ORDERED,
         TicketStackingOrdered(
             id=inquiry.id, number=result.ticket.masked_number, amount_cents=amount_cents, kind=kind
         ),
@@ -255,7 +255,7 @@ def _return_ticket(
         host_has_read=not host_expects_result,
     )
     machine.post(
-        HOST_VOUCHER_REFUSED,
+        HOST_TICKET_RETURNED,
         HostTicketReturned(id=inquiry.id, number=number, status=status, reason=reason.value),
         state={} if _has_unread_authorised_result(machine) else {HostKey.LAST_TICKET_REDEMPTION: host_ticket},
     )

@@ -6,9 +6,8 @@ order, and the rule that a win is always cashable whatever it was wagered from, 
 promotional credit on slot floors. The regulations read for this machine neither require nor forbid it.
 
 Nonrestricted credit becomes cashable when the player cashes out, because the tickets that the machine prints for
-credits are cashable or restricted, and a hand-pay is paid in cash.
-Restricted credit is never money. It is played, leaves on a restricted ticket or to the host that gave it, or
-expires.
+credits are cashable or restricted, and a hand-pay is paid in cash. Restricted credit is never money. It is played,
+leaves on a restricted ticket or to the host that gave it, or expires.
 """
 
 from collections.abc import Callable, Iterable

@@ -299,10 +299,10 @@ class EntryDeclarations:
         subject = "" if declaration is None else declaration.format_subject(entry)
         return f"{entry.kind}:{subject}" if subject else entry.kind
 
-    def list_authors(self, entry: StoredEntry) -> tuple[str, ...]:
-        """Return the names of who caused a journal entry; empty if it names nobody.
+    def list_actors(self, entry: StoredEntry) -> tuple[str, ...]:
+        """Return the persons or the key switch that caused a journal entry, by name; empty if it names none.
 
-        These are the persons who acted together, in the recorded order. An entry without persons may name one
+        Persons who acted together are in the recorded order. An entry without a list of persons may name one
         person or, failing that, the key switch that was turned (E-12).
         """
         record: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
@@ -323,7 +323,7 @@ class EntryDeclarations:
         The sheet lists the entries caused by persons or key switches, and those declared as technical.
         """
         return any(declaration.is_technical for declaration in self.list_declarations(entry.kind)) or bool(
-            self.list_authors(entry)
+            self.list_actors(entry)
         )
 
     def find_significance(self, entry: StoredEntry) -> Significance | None:

@@ -35,7 +35,7 @@ class Feature:
 
     name: str
     storage_keys: type[StorageKey] | None = None
-    """The feature's storage keys in the machine's memory; each states its owner and its treatment at a memory clear."""
+    """The feature's storage keys in the machine's memory; each states its owner and its action at a memory clear."""
     value_types: Mapping[StorageKey, object] = field(default_factory=dict)
     """The type of the value under each of the feature's storage keys: a record class, or another field type."""
     entry_declarations: tuple[AnyEntryDeclaration, ...] = ()

@@ -1,4 +1,4 @@
-"""Storage keys of the machine's memory; each has an owner and a treatment at a memory clear.
+"""Storage keys of the machine's memory; each has an owner and an action at a memory clear.
 
 A key is the name under which the journal stores a value. Each feature declares its keys as an enumeration;
 :class:`StorageKeys` combines them. A name that ends in ``:`` is a prefix, with one key per item, such as ``door:main``.
@@ -14,7 +14,7 @@ from egm.record_codec import check_value
 
 
 class ClearAction(StrEnum):
-    """The ways in which an authorised memory clear treats the value under a storage key.
+    """What an authorised memory clear does with the value under a storage key.
 
     See :mod:`egm.features.memory_clear.claims`.
     """
@@ -36,7 +36,7 @@ class KeyOwner(StrEnum):
     MACHINE = "machine"
     POSITION = "position"
     MACHINE_OR_POSITION = "machine_or_position"
-    """The position, if the key names a fault that concerns one position only; otherwise the machine."""
+    """The position if the item after the key prefix is a fault that concerns one position only, else the machine."""
 
 
 class StorageKey(StrEnum):
@@ -86,7 +86,7 @@ class StorageKeys:
         """
         self._value_types: Final = dict(value_types or {})
         self._key_by_name: Final[dict[str, StorageKey]] = {}
-        for key in (key for kind in key_classes for key in kind):
+        for key in (key for key_class in key_classes for key in key_class):
             name_before_colon, colon, suffix = key.partition(":")
             check_invariant(not suffix, f"{str(key)!r}: a declared key prefix must end with its colon")
             for name in (name_before_colon, f"{name_before_colon}:"):
@@ -100,17 +100,17 @@ class StorageKeys:
     def __iter__(self) -> Iterator[StorageKey]:
         return iter(self._key_by_name.values())
 
-    def find_key(self, name: str) -> StorageKey | None:
-        """Return the declared key for ``name``, a name in the journal's state; None if no feature declares it.
+    def find_key(self, stored_name: str) -> StorageKey | None:
+        """Return the declared key for a name in the journal's state; None if no feature declares it.
 
-        ``name`` may begin with the number of a player position (``2/game``), and may add an item to a key
+        ``stored_name`` may begin with the number of a player position (``2/game``), and may add an item to a key
         prefix (``door:main``).
         """
-        key = self._key_by_name.get(name)
+        key = self._key_by_name.get(stored_name)
         if key is not None:
             return key
-        number, slash, name_after_position = name.partition("/")
-        key_name = name_after_position if slash and number.isdigit() else name
+        number, slash, name_after_position = stored_name.partition("/")
+        key_name = name_after_position if slash and number.isdigit() else stored_name
         name_before_colon, colon, _ = key_name.partition(":")
         return self._key_by_name.get(name_before_colon + colon)
 
@@ -118,28 +118,29 @@ class StorageKeys:
         """Return the declared type of the value under a storage key, or None if any JSON may be stored there."""
         return self._value_types.get(key)
 
-    def check_value(self, key: StorageKey, name: str, value: object) -> None:
-        """Check that ``value`` may be stored under ``key``, whose full name is ``name``; None removes it.
+    def check_value(self, key: StorageKey, stored_name: str, value: object) -> None:
+        """Check that ``value`` may be stored under ``key``, whose name in the journal's state is ``stored_name``.
 
-        Raises RecordError. Any JSON may be stored under a key without a declared type.
+        Raises RecordError. A value of None, which removes the stored value, is always allowed, and so is any JSON under
+        a key without a declared type.
         """
         declared_type = self._value_types.get(key)
         if declared_type is not None and value is not None:
-            check_value(declared_type, value, f"state.{name}")
+            check_value(declared_type, value, f"state.{stored_name}")
 
-    def build_stored_name(self, name: str, position: Position) -> str:
+    def build_stored_name(self, key_name: str, position: Position) -> str:
         """Return the name under which the journal stores a value of this player position.
 
-        ``name`` is a key, or a key prefix with its item. Raises InvariantError for a name that no feature
+        ``key_name`` is a key, or a key prefix with its item. Raises InvariantError for a name that no feature
         declares.
         """
-        key = self.find_key(name)
+        key = self.find_key(key_name)
         if key is None:
-            raise InvariantError(f"no feature declares the key {str(name)!r}")
+            raise InvariantError(f"no feature declares the key {str(key_name)!r}")
         if position.number == 1 or key.owner is KeyOwner.MACHINE:
-            return str(name)
-        is_per_position = key.owner is KeyOwner.POSITION or is_position_fault(name.removeprefix(key))
-        return f"{position.number}/{name}" if is_per_position else str(name)
+            return str(key_name)
+        is_per_position = key.owner is KeyOwner.POSITION or is_position_fault(key_name.removeprefix(key))
+        return f"{position.number}/{key_name}" if is_per_position else str(key_name)
 
 
 def _describe_key(key: StorageKey | None) -> str:

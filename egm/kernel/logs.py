@@ -23,7 +23,7 @@ class Log(StrEnum):
     """The log of all events (E-08, E-09; NY 5317.26)."""
     BILLS = "bills", 35
     """The log of accepted bills, without rejected and returned ones (E-07; FL 75-14.043(3))."""
-    VOUCHERS = "vouchers", 35
+    TICKETS = "vouchers", 35
     """The log of tickets in and out (E-06; AGE 5.1.5).
 
     A ticket has an entry when it is printed, redeemed or disputed, and none for the steps in between, so that

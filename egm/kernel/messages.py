@@ -3,9 +3,8 @@
 Each line is one JSON object. The machine sends a :class:`Snapshot` whenever anything that a person can see has
 changed, a :class:`DecisionRequest` when a player must decide, and a :class:`GameOutcome` when an outcome is durable and
 may be shown. The screen sends :class:`Intent`: a request, never a command; the machine's state table decides whether it
-is accepted. Money is in minor units;
-credits have the game's denomination. A line that is not a valid message raises :class:`MessageError`; no value is
-guessed.
+is accepted. Money is in minor units; credits have the game's denomination. A line that is not a valid message raises
+:class:`MessageError`; no value is guessed.
 """
 
 from typing import Annotated, Any, Final, Literal, TypeAlias
@@ -233,7 +232,7 @@ class Tilt(_Message):
 
 
 class PrizeInKind(_Message):
-    """A merchandise prize: its names by language, and the value stated by the operator."""
+    """A prize in kind: its names by language, and the value stated by the operator."""
 
     id: str
     names: dict[str, str]
@@ -244,14 +243,14 @@ HandpayKind = Literal["cancelled_credit", "jackpot", "progressive", "bonus", "me
 
 
 class HandpayView(_Message):
-    """A hand-pay or merchandise prize that an attendant must settle before play continues."""
+    """A hand-pay or prize in kind that an attendant must settle before play continues."""
 
     kind: HandpayKind
     amount_cents: int
-    """The money to pay, minor units; 0 if only merchandise was won."""
+    """The money to pay, minor units; 0 if only prizes in kind were won."""
     prizes: tuple[PrizeInKind, ...] = ()
     can_take_cash: bool = False
-    """Whether the player may take the value of the merchandise prizes in money instead."""
+    """Whether the player may take the value of the prizes in kind in money instead."""
     reason: str = ""
     """Why credits are paid by hand, as a code of the catalogue's ``handpay.why``; empty if ``kind`` already says it."""
     owed_cents: int = 0
@@ -439,7 +438,10 @@ class Snapshot(_Message):
     nonrestricted_cents: int = 0
     """The part of ``credit_cents`` that is promotional but may be cashed out."""
     win_cents: int
-    """The win of the last game, in minor units; 0 once it was cashed out or another game was selected."""
+    """What the last game paid, in minor units: wins, returned stakes and progressive levels.
+
+    0 once it was cashed out or another game was selected.
+    """
     last_display: dict[str, object] | None
     """The picture data of the last game's outcome, shown until the next game.
 
@@ -529,12 +531,14 @@ class GameOutcome(_Message):
     game_id: str
     bet_credits: int
     win_credits: int
+    """What the game pays, in credits: wins and returned stakes."""
     win_cents: int
+    """What the game pays, in minor units: wins, returned stakes and progressive levels of a confirmed amount."""
     display: dict[str, Any]
     progressives: tuple[ProgressiveWin, ...] = ()
-    """The progressive levels won, in order; ``win_cents`` includes those with a confirmed amount."""
+    """The progressive levels won, in order."""
     prizes: tuple[PrizeInKind, ...] = ()
-    """The merchandise prizes won."""
+    """The prizes in kind won."""
     is_resumed: bool = False
     """Whether the outcome is sent after an interruption: a restart, an open door, a tilt or a new connection."""
     settlements: tuple[dict[str, Any], ...] = ()

@@ -14,7 +14,7 @@ class EventEffect(StrEnum):
     """The effect of a significant event on the machine."""
 
     LOG = "log"
-    """The entry is only logged."""
+    """The event has no effect on the machine; it is only recorded."""
     STOP = "stop"
     """A tilt: play stops until the event is cleared."""
     HARD_STOP = "hard_stop"

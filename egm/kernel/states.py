@@ -82,9 +82,8 @@ def single_state(state: State) -> frozenset[State]:
 #: The states that follow from the memory, most pressing first. A door and a tilt stop everything. Money owed
 #: and an open game come before being out of service: a durable outcome is shown and paid whatever has
 #: happened to the random number generator since. While the service menu is open, no player action proceeds,
-#: but a hand-pay and a game that waits for its award stay visible above it.
-#: A tournament comes before a host's lock and a betting period, because it allows neither. If none of these
-#: applies, the machine is idle.
+#: but a hand-pay and a game that waits for its award stay visible above it. A tournament comes before a host's lock
+#: and a betting period, because it allows neither. If none of these applies, the machine is idle.
 STATES_BY_URGENCY: Final = (
     State.DOOR_OPEN,
     State.TILT,

@@ -64,17 +64,17 @@ class ClockEvidence:
 
 def find_clock_doubt(evidence: ClockEvidence) -> ClockDoubtReason | None:
     """Return why the clock cannot be trusted, or None if it can."""
-    now, last_trusted_time, elapsed = (
-        evidence.shown_time,
-        evidence.last_trusted_time,
-        evidence.elapsed_since_trusted,
-    )
+    now, last_trusted_time = evidence.shown_time, evidence.last_trusted_time
     if now < EARLIEST_PLAUSIBLE_TIME:
         return ClockDoubtReason.IMPLAUSIBLY_EARLY
     if last_trusted_time is None:
         return ClockDoubtReason.FAR_AHEAD if now >= LATEST_PLAUSIBLE_TIME else None
-    if elapsed is not None:
-        return ClockDoubtReason.CHANGED if abs(now - last_trusted_time - elapsed) > CLOCK_TOLERANCE else None
+    if evidence.elapsed_since_trusted is not None:
+        return (
+            ClockDoubtReason.CHANGED
+            if abs(now - last_trusted_time - evidence.elapsed_since_trusted) > CLOCK_TOLERANCE
+            else None
+        )
     if last_trusted_time - now > CLOCK_TOLERANCE:
         return ClockDoubtReason.SET_BACK
     if now - last_trusted_time > OFF_TIME_WITHOUT_CONFIRMATION_MAX:

@@ -35,10 +35,10 @@ from egm.money.entries import (
     PAPER_CONFIRMED,
     PAPER_DIRECTION_REPORTED,
     PAPER_EXCHANGE_PROGRESS_STORED,
+    TICKET_ESCROW,
     TICKET_PENDING,
     TICKET_PRINTING,
     TICKET_TAKEN,
-    VOUCHER_ESCROW,
     CoinsCounted,
     TicketTaken,
 )
@@ -88,8 +88,8 @@ class JournalEscrowLedger:
     def has_disputed_paper(self) -> bool:
         """Return whether a bill or ticket of this position's acceptor is disputed."""
         return any(
-            disputed.device == "bill_acceptor"
-            for disputed in read_disputed_amounts_by_id(self._machine).values()
+            disputed_amount.device == "bill_acceptor"
+            for disputed_amount in read_disputed_amounts_by_id(self._machine).values()
         )
 
     def can_order_stacking(self) -> bool:
@@ -131,7 +131,7 @@ class JournalEscrowLedger:
             exchange_progress=exchange_progress,
         )
         self._machine.post(
-            VOUCHER_ESCROW if masked_ticket_number else BILL_ESCROW,
+            TICKET_ESCROW if masked_ticket_number else BILL_ESCROW,
             entry_id=paper_id,
             transfers=(transfer,),
             state={MoneyKey.PAPER_BEING_STACKED: paper},
@@ -384,23 +384,23 @@ class JournalCoinLedger:
         self,
         coins: tuple[tuple[int, bool], ...],
         exchange_progress: int,
-        disputed: DisputedCoins | None = None,
+        disputed_coins: DisputedCoins | None = None,
     ) -> None:
         """In one transaction, credit each coin, store the exchange progress, and open a disputed amount if needed.
 
         ``coins`` has for each coin its value in minor units and whether the sorter sent it to the hopper.
-        ``exchange_progress`` names the acceptor's last event, in its driver's encoding. ``disputed``
+        ``exchange_progress`` names the acceptor's last event, in its driver's encoding. ``disputed_coins``
         describes coins that cannot be credited. If the journal refuses the credit as an implausible meter jump, all
         coins are disputed.
         """
         self._process_event(
-            EventType.COINS_IN, coins=coins, exchange_progress=exchange_progress, disputed=disputed
+            EventType.COINS_IN, coins=coins, exchange_progress=exchange_progress, disputed=disputed_coins
         )
         if (
             self.find_exchange_progress() != exchange_progress
             and METER_JUMP_FAULT in self._machine.active_faults
         ):
-            uncredited_coins = disputed or DisputedCoins(
+            uncredited_coins = disputed_coins or DisputedCoins(
                 reason=_METER_JUMP_REASON, amount_min_cents=0, amount_max_cents=0
             )
             amount_max_cents = uncredited_coins.amount_max_cents + sum(cents for cents, _ in coins)

@@ -1,12 +1,13 @@
-"""Disputed amounts: if a device's reports do not settle whether money was paid or taken, staff decide.
+"""Disputed amounts: if a device's reports do not show whether money was paid or taken, staff decide.
 
 Examples: a bill ordered into the box and not reported since; coins that the acceptor's counter shows but that it never
 reported; coins of a payout whose hopper was exchanged. A disputed amount has a smallest and a largest possible value.
 Normally one journal entry both ends (or suspends) the device's operation and opens the disputed amount. For a hopper
 payout, the disputed amount has an entry of its own, directly after the one that ends the payout; if the power fails
-between the two, the restart writes it. The device's fault stops play until staff have entered a ruling; no key clears
-it. Player's credit that may have been paid is reserved meanwhile. The ruling is an amount paid by hand, recorded with
-the persons and the reason in the register ``disputed-amounts``.
+between the two, the restart writes it. The device's fault stops play until staff have entered a ruling; turning a
+key does not clear it. Credit of the player that the hopper or the printer may already have paid out stays reserved
+until then. The ruling is an amount paid by hand, recorded with the persons and the reason in the register
+``disputed-amounts``.
 
 For a ticket that may have come out of the printer, the ruling is either "good" (nothing is paid by hand; the
 ticket is money for its holder) or "void" (the full amount is paid by hand). Until then the ticket's number
@@ -73,7 +74,7 @@ class DisputedAmount:
     device: str
     """The kind of device, such as ``bill_acceptor``."""
     reason: str = field(metadata=stored_as("why"))
-    """Why the device's reports do not settle the amount."""
+    """Why the device's reports do not show the amount."""
     opened_at: str = field(metadata=stored_as("since"))
     """The time at which the disputed amount was opened, ISO 8601."""
     amount_min_cents: int = field(default=0, metadata=stored_as("least_cents"))
@@ -131,8 +132,8 @@ class DisputedAmount:
         return f"{self.device}.disputed"
 
     @property
-    def is_about_printed_ticket(self) -> bool:
-        """Return whether it is disputed whether the printer has issued a ticket."""
+    def is_about_print_job(self) -> bool:
+        """Return whether the dispute is about a ticket that the printer may or may not have issued."""
         return self.device == "ticket_printer"
 
     @property
@@ -152,8 +153,8 @@ class DisputedAmount:
             amount_max_cents=self.amount_max_cents,
         )
 
-    def can_award(self, amount_cents: int | None) -> bool:
-        """Return whether a ruling may award this amount.
+    def is_permitted_award(self, amount_cents: int | None) -> bool:
+        """Return whether a ruling may award this amount to the player.
 
         It must be within the bounds of the disputed amount. For a ticket it must be the full amount or nothing.
         """
@@ -163,8 +164,8 @@ class DisputedAmount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisputedAmountRuling:
-    """A recorded ruling on a disputed amount, until its payment is posted."""
+class UnpostedRuling:
+    """A recorded ruling on a disputed amount whose payment is not posted yet."""
 
     disputed_amount: DisputedAmount = field(metadata=stored_as("disputed"))
     amount_cents: CentsOrZero
@@ -185,7 +186,7 @@ def open_disputed_amount(
     """Post the journal entry that opens a disputed amount. If it is already open, do nothing.
 
     If the hopper may have paid some of the player's credit (``reserved_cents``), the entry reserves that credit.
-    Otherwise the entry posts ``transfers``, the movements of money that are not in doubt.
+    Otherwise the entry posts ``transfers``, the movements of money that are not in doubt; the two never occur together.
     """
     if disputed_amount.id in read_disputed_amounts_by_id(machine):
         return
@@ -211,7 +212,7 @@ def format_reservation_id(disputed_amount: DisputedAmount) -> str:
     return f"{disputed_amount.id}.disputed"
 
 
-def disputed_amount_work_is_pending(machine: PositionMachine, _: Event) -> bool:
+def ruling_or_fault_is_pending(machine: PositionMachine, _: Event) -> bool:
     """Return whether a disputed amount has no active fault yet, or the payment of a ruling is not posted yet."""
     if machine.memory.get(MoneyKey.DISPUTED_AMOUNT_RULING) is not None:
         return True
@@ -229,10 +230,10 @@ def resume_disputed_amounts(machine: PositionMachine, _: Event) -> None:
 def post_ruling_and_raise_faults(machine: PositionMachine) -> None:
     """Post the payment of a recorded ruling, and raise the fault of each disputed amount that is still open.
 
-    Called immediately after a new disputed amount is recorded, and after any event that left such work unfinished, for
-    example because of a power loss.
+    Called immediately after a new disputed amount is recorded. If a power loss prevents it, it is called again after
+    the next event.
     """
-    ruling = machine.memory.read(DisputedAmountRuling, MoneyKey.DISPUTED_AMOUNT_RULING)
+    ruling = machine.memory.read(UnpostedRuling, MoneyKey.DISPUTED_AMOUNT_RULING)
     if ruling is not None:
         _post_award(machine, ruling)
     for disputed_amount in read_disputed_amounts_by_id(machine).values():
@@ -244,34 +245,35 @@ def post_ruling_and_raise_faults(machine: PositionMachine) -> None:
 def ruling_form_is_valid(machine: PositionMachine, event: Event) -> bool:
     """Return whether the form of a ruling names an open disputed amount, an amount within its bounds and a reason.
 
-    A printed ticket can be ruled "good" only if the ticket ledger knows it.
+    A ticket that may have been printed can be ruled "good" only if the ticket ledger knows it.
     """
     form = event.read_payload(DisputedAmountRulingForm)
     disputed_amount = read_disputed_amounts_by_id(machine).get(form.disputed_amount_id)
     if disputed_amount is None or not are_texts_filled_in(form.reason):
         return False
-    desk, amount_cents = machine.find_installed(TicketDesk), _find_awarded_cents(disputed_amount, form)
+    amount_cents = _find_awarded_cents(disputed_amount, form)
+    desk = machine.find_installed(TicketDesk)
     is_ticket_known = desk is not None and desk.find_issued_ticket(disputed_amount.id) is not None
-    return disputed_amount.can_award(amount_cents) and (
-        bool(amount_cents) or not disputed_amount.is_about_printed_ticket or is_ticket_known
+    return disputed_amount.is_permitted_award(amount_cents) and (
+        bool(amount_cents) or not disputed_amount.is_about_print_job or is_ticket_known
     )
 
 
 def _find_awarded_cents(disputed_amount: DisputedAmount, form: DisputedAmountRulingForm) -> int | None:
     """Return the amount that the form awards to the player, in minor units, or None if it states no decision.
 
-    For a printed ticket, the player is awarded 0 if it is ruled good, and its full amount if it is ruled void.
+    For a ticket that may have been printed, it is 0 if the ticket is ruled good, and its full amount if ruled void.
     """
-    if not disputed_amount.is_about_printed_ticket:
+    if not disputed_amount.is_about_print_job:
         return form.amount_cents
     return {None: None, "good": 0, "void": disputed_amount.amount_max_cents}[form.ticket_ruling]
 
 
-def rule_disputed_amount(machine: PositionMachine, event: Event) -> None:
+def apply_disputed_amount_ruling(machine: PositionMachine, event: Event) -> None:
     """Carry out the form's ruling on a disputed amount: pay the awarded part by hand, and close the disputed amount.
 
-    If the device has no other disputed amount, its fault is cleared. For a printed ticket, only the ruling is recorded
-    here; the ticket's cash-out then ends, and pays a void ticket by hand.
+    If the device has no other disputed amount, its fault is cleared. For a ticket that may have been printed, only the
+    ruling is recorded here; the ticket's cash-out then ends and, if the ticket was ruled void, pays its amount by hand.
     """
     form = event.read_payload(DisputedAmountRulingForm)
     disputed_amount = read_disputed_amounts_by_id(machine)[form.disputed_amount_id]
@@ -283,7 +285,7 @@ def rule_disputed_amount(machine: PositionMachine, event: Event) -> None:
         disputed_amount=disputed_amount.journal_details,
         amount_cents=amount_cents,
     )
-    ruling = DisputedAmountRuling(
+    ruling = UnpostedRuling(
         disputed_amount=disputed_amount, amount_cents=amount_cents, entry_record=entry_record
     )
     if disputed_amount.reserved_cents:
@@ -294,15 +296,15 @@ def rule_disputed_amount(machine: PositionMachine, event: Event) -> None:
             ref=format_reservation_id(disputed_amount),
             state={MoneyKey.DISPUTED_AMOUNT_RULING: ruling},
         )
-    if disputed_amount.is_about_printed_ticket:
+    if disputed_amount.is_about_print_job:
         _record_ticket_ruling(machine, ruling)
     else:
         _post_award(machine, ruling)
     machine.notice = Notice(code="disputed_ruled", values={"amount_cents": amount_cents})
 
 
-def _record_ticket_ruling(machine: PositionMachine, ruling: DisputedAmountRuling) -> None:
-    """Record the ruling on a printed ticket, good or void, as the final state of its print job.
+def _record_ticket_ruling(machine: PositionMachine, ruling: UnpostedRuling) -> None:
+    """Record the ruling on a ticket that may have been printed, good or void, as the final state of its print job.
 
     The cash-out then ends like any other with a printed or failed ticket.
     """
@@ -334,7 +336,7 @@ def _build_closing_state(machine: PositionMachine, disputed_amount: DisputedAmou
     return {f"{MoneyKey.DISPUTED_AMOUNT}{disputed_amount.id}": None, **fault_state}
 
 
-def _post_award(machine: PositionMachine, ruling: DisputedAmountRuling) -> None:
+def _post_award(machine: PositionMachine, ruling: UnpostedRuling) -> None:
     """Post the payment of a ruling, and close the disputed amount.
 
     A disputed ticket in the cash box that is still locked is redeemed if the ruling pays it, otherwise unlocked.
@@ -347,13 +349,13 @@ def _post_award(machine: PositionMachine, ruling: DisputedAmountRuling) -> None:
         and desk.has_redemption_lock(disputed_amount.id)
     )
     is_redemption = is_ticket_locked and amount_cents > 0
+    # A ruling that awards nothing says that the ticket was returned to the player, so for its host it is not stacked.
     redemption_status = RedemptionStatus.REDEEMED if amount_cents else RedemptionStatus.NOT_STACKED
-    entry_record, state = (
-        ruling.entry_record,
-        dict[str, object](_build_closing_state(machine, disputed_amount)),
-    )
-    if disputed_amount.reserved_cents:
-        state[MoneyKey.DISPUTED_AMOUNT_RULING] = None
+    entry_record = ruling.entry_record
+    state: dict[str, object] = {
+        **_build_closing_state(machine, disputed_amount),
+        **({MoneyKey.DISPUTED_AMOUNT_RULING: None} if disputed_amount.reserved_cents else {}),
+    }
     if is_redemption:
         entry_record = replace(
             entry_record,

@@ -57,7 +57,7 @@ class DisputedAmountsPage(MenuPage):
 
 def _build_ruling_form(disputed_amount: DisputedAmount) -> Form:
     """Return the form for a ruling on a disputed amount; it accepts only amounts within its bounds."""
-    if disputed_amount.is_about_printed_ticket:
+    if disputed_amount.is_about_print_job:
         return replace(DISPUTED_TICKET_FORM, preset_values={"disputed": disputed_amount.id})
     fields = tuple(
         replace(

@@ -88,7 +88,7 @@ class TicketNotStacked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketDisputed:
+class TicketInDisputed:
     """A ticket was stacked, but it was no longer locked for this machine; nothing is credited before a ruling."""
 
     amount_cents: Cents
@@ -142,7 +142,7 @@ BILL_NOT_STACKED: Final = EntryDeclaration(
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
     optional_keys=(MoneyKey.DISPUTED_AMOUNT,),
 )
-VOUCHER_ESCROW: Final = EntryDeclaration(
+TICKET_ESCROW: Final = EntryDeclaration(
     kind="voucher.escrow",
     record=NoneType,
     description="A ticket is ordered into the cash box, and its credit is reserved.",
@@ -151,11 +151,11 @@ VOUCHER_ESCROW: Final = EntryDeclaration(
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
     significance=Significance(EventEffect.LOG),
 )
-VOUCHER_IN: Final = EntryDeclaration(
+TICKET_IN: Final = EntryDeclaration(
     kind="voucher.in",
     record=TicketIn,
     phase=Phase.SETTLE,
-    closed_reservations=(VOUCHER_ESCROW,),
+    closed_reservations=(TICKET_ESCROW,),
     counts={"vouchers_accepted": 1},
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
     optional_keys=(
@@ -164,28 +164,28 @@ VOUCHER_IN: Final = EntryDeclaration(
         MoneyKey.TICKET_LEDGER_ANCHOR,
     ),
     significance=Significance(EventEffect.LOG),
-    logs=(Log.VOUCHERS,),
+    logs=(Log.TICKETS,),
 )
-VOUCHER_DISPUTED: Final = EntryDeclaration(
+TICKET_IN_DISPUTED: Final = EntryDeclaration(
     kind="voucher.disputed",
-    record=TicketDisputed,
+    record=TicketInDisputed,
     phase=Phase.VOID,
-    closed_reservations=(VOUCHER_ESCROW,),
+    closed_reservations=(TICKET_ESCROW,),
     counts={"vouchers_disputed": 1},
     written_keys=(MoneyKey.PAPER_BEING_STACKED, MoneyKey.DISPUTED_AMOUNT),
     significance=Significance(EventEffect.LOG),
-    logs=(Log.VOUCHERS,),
+    logs=(Log.TICKETS,),
 )
-VOUCHER_NOT_STACKED: Final = EntryDeclaration(
+TICKET_NOT_STACKED: Final = EntryDeclaration(
     kind="voucher.not_stacked",
     record=TicketNotStacked,
     phase=Phase.VOID,
-    closed_reservations=(VOUCHER_ESCROW,),
+    closed_reservations=(TICKET_ESCROW,),
     counts={"vouchers_not_stacked": 1},
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
     optional_keys=(HostKey.LAST_TICKET_REDEMPTION, MoneyKey.DISPUTED_AMOUNT),
 )
-VOUCHER_REFUSED: Final = EntryDeclaration(
+TICKET_REFUSED: Final = EntryDeclaration(
     kind="voucher.refused",
     record=PaperNotAcceptedReason,
     description="The ticket ledger or the profile refuses the ticket; it is returned.",
@@ -217,7 +217,7 @@ BILL_RETURNED: Final = EntryDeclaration(
     counts={"bills_returned": 1},
     optional_keys=(HostKey.LAST_TICKET_REDEMPTION,),
 )
-VOUCHER_RETURNED: Final = EntryDeclaration(
+TICKET_RETURNED: Final = EntryDeclaration(
     kind="voucher.returned",
     record=PaperNotAcceptedReason,
     description="A ticket was returned to the player.",
@@ -293,7 +293,7 @@ class CashOutVoided:
     reason: str = field(metadata=stored_as("why"))
 
 
-VOUCHER_CASH_OUT_REQUESTED: Final = EntryDeclaration(
+TICKET_CASH_OUT_REQUESTED: Final = EntryDeclaration(
     kind="voucher.request",
     record=NoneType,
     description="Credit is reserved for a ticket.",
@@ -314,15 +314,15 @@ TICKET_PRINTING: Final = EntryDeclaration(
     description="The printer has started to print.",
     written_keys=(MoneyKey.PRINT_JOB,),
 )
-VOUCHER_OUT: Final = EntryDeclaration(
+TICKET_OUT: Final = EntryDeclaration(
     kind="voucher.out",
     record=TicketOut,
     phase=Phase.SETTLE,
-    closed_reservations=(VOUCHER_CASH_OUT_REQUESTED,),
+    closed_reservations=(TICKET_CASH_OUT_REQUESTED,),
     written_keys=(MoneyKey.PAY_OUT, MoneyKey.PRINT_JOB),
     optional_keys=(HostKey.TICKETS_ADDED_TO_RING, HostKey.PRINTED_TICKET_RING, MoneyKey.TICKET_LEDGER_ANCHOR),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x3D),
-    logs=(Log.VOUCHERS,),
+    logs=(Log.TICKETS,),
 )
 TICKET_TAKEN: Final = EntryDeclaration(
     kind="ticket.taken",
@@ -334,17 +334,17 @@ TICKET_CASH_OUT_VOID: Final = EntryDeclaration(
     record=CashOutVoided,
     description="A ticket was not printed; its amount is on the credit meter again.",
     phase=Phase.VOID,
-    closed_reservations=(VOUCHER_CASH_OUT_REQUESTED,),
+    closed_reservations=(TICKET_CASH_OUT_REQUESTED,),
     written_keys=(MoneyKey.PAY_OUT,),
     optional_keys=(MoneyKey.PRINT_JOB, MoneyKey.CASH_OUT_REMAINDER),
 )
-TICKET_DISPUTED: Final = EntryDeclaration(
+TICKET_PRINT_DISPUTED: Final = EntryDeclaration(
     kind="ticket.disputed",
     record=DisputedAmountDetails,
     description="It is disputed whether a ticket came out of the printer; its credit stays reserved until a ruling.",
     written_keys=(MoneyKey.PRINT_JOB, MoneyKey.DISPUTED_AMOUNT),
     significance=Significance(EventEffect.LOG),
-    logs=(Log.VOUCHERS,),
+    logs=(Log.TICKETS,),
 )
 
 
@@ -467,7 +467,7 @@ class HandpayReturned:
     amount_cents: Cents
     person: ActorId
     persons: tuple[str, ...]
-    """The members of staff who returned the hand-pay, or the key that was turned."""
+    """The members of staff who returned the hand-pay, or the key switch that was turned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -594,7 +594,7 @@ class DisputedAmountRuled(RulingDetails):
 DISPUTED_AMOUNT_OPENED: Final = EntryDeclaration(
     kind="disputed.opened",
     record=DisputedAmountDetails,
-    description="A device's reports do not settle whether money was paid or taken; staff decide.",
+    description="A device's reports do not show whether money was paid or taken; staff decide.",
     permitted_transfers=(PermittedTransfer("stock:hopper", "stock:floor"),),
     written_keys=(MoneyKey.DISPUTED_AMOUNT,),
     significance=Significance(EventEffect.LOG),

@@ -165,8 +165,8 @@ class ForfeitCreditsForm(RulingForm):
 class DisputedAmountRulingForm(RulingForm):
     """A form with a ruling on the disputed amount with the id ``disputed_amount_id``.
 
-    ``amount_cents`` is the amount awarded in minor units. For a printed ticket, ``ticket_ruling`` states instead
-    whether it is good or void.
+    ``amount_cents`` is the amount awarded in minor units. For a ticket that may have been printed,
+    ``ticket_ruling`` states instead whether it is good or void.
     """
 
     disputed_amount_id: str = field(default="", metadata=stored_as("disputed"))

@@ -8,7 +8,7 @@ from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
 from egm.money import entries
-from egm.money.disputed_amounts import DisputedAmount, DisputedAmountRuling
+from egm.money.disputed_amounts import DisputedAmount, UnpostedRuling
 from egm.money.disputed_amounts_page import MENU_ITEMS
 from egm.money.events import PAYLOAD_CLASS_BY_EVENT
 from egm.money.forms import MONEY_FORMS
@@ -38,7 +38,7 @@ MONEY_FEATURE: Final = Feature(
         MoneyKey.LAST_COIN_EVENT: Count,
         MoneyKey.UNPOSTED_COINS: DispensedCoins,
         MoneyKey.DISPUTED_AMOUNT: DisputedAmount,
-        MoneyKey.DISPUTED_AMOUNT_RULING: DisputedAmountRuling,
+        MoneyKey.DISPUTED_AMOUNT_RULING: UnpostedRuling,
         MoneyKey.HANDPAY: HandpayRecord,
         MoneyKey.LAST_SLIP_NUMBER: Count,
         MoneyKey.UNCLAIMED_HANDPAY: UnclaimedRecord,

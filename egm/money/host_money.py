@@ -111,8 +111,10 @@ class HostMoney:
     is_cash_out_declined: bool = False
     """Whether the host has just declined a cash-out, which another payout method must now pay."""
     declined_balance_cents: int | None = None
-    """The balance for which a host with exclusive cash-out has just declined a cash-out; it is not offered again.
-    In minor units."""
+    """The balance, in minor units, for which a host with exclusive cash-out has just declined a cash-out, or None.
+
+    It is not offered again.
+    """
     registration_key: bytes = field(default=b"", repr=False)
     """The registration key; held only in memory, since the host registered in this run."""
 

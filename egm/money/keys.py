@@ -13,9 +13,9 @@ class MoneyKey(StorageKey):
     HOPPER_PAYOUT = "hopper", ClearAction.OWED, KeyOwner.POSITION
     """The progress of the payout in coins."""
     LAST_COIN_EVENT = "coins", ClearAction.KEEP, KeyOwner.POSITION
-    """The position of the coin acceptor's last recorded event, in the encoding of its driver."""
+    """The coin acceptor's last recorded event, in the encoding of its driver."""
     UNPOSTED_COINS = "coins_gone", ClearAction.OWED, KeyOwner.POSITION
-    """The coins that left the hopper in an abandoned payout, until they are posted."""
+    """The coins that left the hopper in a voided payout, until they are posted."""
     DISPUTED_AMOUNT = "disputed:", ClearAction.OWED, KeyOwner.POSITION
     """Prefix; one key per disputed amount without a ruling, by its id."""
     DISPUTED_AMOUNT_RULING = "ruling", ClearAction.OWED, KeyOwner.POSITION
@@ -33,6 +33,6 @@ class MoneyKey(StorageKey):
     RESTRICTED_CREDIT_TERMS = "restricted", ClearAction.OWED, KeyOwner.POSITION
     """Expiry date and pool of the restricted credit on the meter."""
     TICKET_LEDGER_ANCHOR = "tickets", ClearAction.TRANSIENT, KeyOwner.MACHINE
-    """The ticket ledger's last change known to the journal, and the changes for which the journal has no entries."""
+    """The ticket ledger's last move known to the journal, and the moves for which the journal has no entries."""
     TICKET_TERMS = "ticket_terms", ClearAction.KEEP, KeyOwner.MACHINE
-    """The rules for tickets that the host has set (:mod:`egm.money.ticket_terms`)."""
+    """The terms of tickets that the host has set (:mod:`egm.money.ticket_terms`)."""

@@ -40,10 +40,10 @@ from egm.money.entries import (
     COINS_OUT_AFTER_VOID,
     CREDIT_CONVERTED,
     HANDPAY_PENDING,
+    TICKET_CASH_OUT_REQUESTED,
     TICKET_CASH_OUT_VOID,
-    TICKET_DISPUTED,
-    VOUCHER_CASH_OUT_REQUESTED,
-    VOUCHER_OUT,
+    TICKET_OUT,
+    TICKET_PRINT_DISPUTED,
     CashOutVoided,
     CoinsOut,
     CoinsOutAfterVoid,
@@ -106,7 +106,7 @@ def _start_ticket_payout(machine: PositionMachine, credit_kind: CreditKind, amou
             )
         number = ticket.masked_number
     machine.post(
-        VOUCHER_CASH_OUT_REQUESTED,
+        TICKET_CASH_OUT_REQUESTED,
         entry_id=payout_id,
         transfers=(
             Transfer(machine.name_credit_account(credit_kind), f"out:voucher:{credit_kind}", amount_cents),
@@ -269,7 +269,7 @@ def settle_ticket(machine: PositionMachine, _: Event) -> None:
         else {}
     )
     machine.post(
-        VOUCHER_OUT,
+        TICKET_OUT,
         TicketOut(cash_out=payout, number_commitment=compute_number_commitment(machine, number)),
         entry_id=f"{payout.id}.printed",
         ref=payout.id,
@@ -316,7 +316,7 @@ def _record_disputed_ticket(machine: PositionMachine, payout: CashOutRecord, rea
         credit_kind=str(payout.credit_kind),
     )
     machine.post(
-        TICKET_DISPUTED,
+        TICKET_PRINT_DISPUTED,
         disputed_amount.journal_details,
         state={
             MoneyKey.PRINT_JOB: replace(printing_record, state=PrintState.DISPUTED),
@@ -482,7 +482,7 @@ def settle_coins(machine: PositionMachine, event: Event) -> None:
 
 
 def cash_out_is_unfinished(machine: PositionMachine, _: Event) -> bool:
-    """Return whether coins of an abandoned hopper payout are not posted, or a stored cash-out remainder is outdated.
+    """Return whether coins of a voided hopper payout are not posted, or a stored cash-out remainder is outdated.
 
     :func:`finish_interrupted_cash_out` completes both. A stored remainder is outdated if it differs from the player's
     cashable balance.
@@ -491,17 +491,17 @@ def cash_out_is_unfinished(machine: PositionMachine, _: Event) -> bool:
 
 
 def finish_interrupted_cash_out(machine: PositionMachine, event: Event) -> None:
-    """Post the coins of an abandoned hopper payout, and clear an outdated cash-out remainder."""
+    """Post the coins of a voided hopper payout, and clear an outdated cash-out remainder."""
     post_dispensed_coins(machine, event)
     if has_outdated_remainder(machine):
         clear_remainder(machine)
 
 
 def post_dispensed_coins(machine: PositionMachine, _: Event) -> None:
-    """Post the coins that left the hopper before its payout was abandoned.
+    """Post the coins that left the hopper before its payout was voided.
 
-    If more coins may have left than were counted, open a disputed amount first, which sets them aside. Called
-    immediately after the payout is voided, and again after a restart.
+    If more coins may have left than were counted, open a disputed amount first, which reserves the credit in doubt.
+    Called immediately after the payout is voided, and again after a restart.
     """
     dispensed_coins = machine.memory.read(DispensedCoins, MoneyKey.UNPOSTED_COINS)
     if dispensed_coins is None:

@@ -74,7 +74,7 @@ def find_reason_ticket_is_unavailable(machine: PositionMachine, amount_cents: in
 
     ``printer``: there is no printer; ``jam`` and ``paper``: a paper jam, or no paper; ``fault``: another
     printer failure; ``busy``: the printer is printing; ``limit``: the amount is above the ticket limit;
-    ``clock``: the date is not trusted, and a ticket with a wrong date may be worthless; ``ticket_rules``: this
+    ``clock``: the date is not trusted, and a ticket with a wrong date may be worthless; ``tickets``: this
     machine issues none now, because it is out of service, lacks the host that the profile requires, or has no
     trusted ticket ledger.
     """

@@ -11,7 +11,7 @@ from egm.money.entries import (
     ORPHAN_HANDPAY,
     ORPHAN_TICKET,
     PRIZE_FORFEITED,
-    VOUCHER_OUT,
+    TICKET_OUT,
 )
 from egm.staff.entries import SLIP_PRINTED, TEST_TICKET_PRINTED
 from egm.staff.registers import RULING_COLUMNS, Register
@@ -52,7 +52,7 @@ MONEY_REGISTERS: Final = (
     ),
     Register(
         "printed",
-        (VOUCHER_OUT.kind, TEST_TICKET_PRINTED.kind, SLIP_PRINTED.kind),
+        (TICKET_OUT.kind, TEST_TICKET_PRINTED.kind, SLIP_PRINTED.kind),
         ("event", "id", "number", "amount_cents"),
         "G-17; NZ 1.10.40; CFR 547.11(b)(4)",
     ),

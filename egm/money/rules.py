@@ -14,10 +14,10 @@ from egm.kernel.states import (
 )
 from egm.money.cash_out_remainder import build_automatic_cash_out_event, unpaid_remainder_is_stored
 from egm.money.disputed_amounts import (
-    disputed_amount_work_is_pending,
+    apply_disputed_amount_ruling,
     resume_disputed_amounts,
-    rule_disputed_amount,
     ruling_form_is_valid,
+    ruling_or_fault_is_pending,
 )
 from egm.money.forms import MONEY_FORMS
 from egm.money.hand_pays import (
@@ -188,7 +188,7 @@ MONEY_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
         (record_unordered_coins,),
         NextState.DERIVED_ONCE_TESTED,
     ),
-    Rule(EventType.AFTER_EVENT, ALL_STATES, (disputed_amount_work_is_pending,), (resume_disputed_amounts,)),
+    Rule(EventType.AFTER_EVENT, ALL_STATES, (ruling_or_fault_is_pending,), (resume_disputed_amounts,)),
     Rule(
         EventType.NO_EVENT_WAITING,
         single_state(State.PAYING),
@@ -290,7 +290,7 @@ MONEY_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
         EventType.RULE_ON_DISPUTED_AMOUNT,
         STATES_FOR_RULINGS,
         (ruling_form_is_valid,),
-        rule_disputed_amount,
+        apply_disputed_amount_ruling,
     ),
     build_form_rule(
         MONEY_FORMS,

@@ -28,17 +28,17 @@ from egm.money.entries import (
     BILL_RETURNED,
     COIN_IN,
     COIN_IN_DISPUTED,
-    VOUCHER_DISPUTED,
-    VOUCHER_IN,
-    VOUCHER_NOT_STACKED,
-    VOUCHER_REFUSED,
-    VOUCHER_RETURNED,
+    TICKET_IN,
+    TICKET_IN_DISPUTED,
+    TICKET_NOT_STACKED,
+    TICKET_REFUSED,
+    TICKET_RETURNED,
     BillIn,
     BillNotStacked,
     CoinInDisputed,
     PaperNotAcceptedReason,
-    TicketDisputed,
     TicketIn,
+    TicketInDisputed,
     TicketNotStacked,
 )
 from egm.money.events import (
@@ -215,7 +215,7 @@ def _credit_ticket(machine: PositionMachine, paper: PaperRecord) -> None:
     """Post the credit of a stacked ticket, and redeem the ticket in the ticket ledger."""
     record = machine.component(TicketDesk).find_record_by_redemption(paper.id)
     machine.post(
-        VOUCHER_IN,
+        TICKET_IN,
         TicketIn(
             amount_cents=paper.amount_cents,
             number=paper.masked_ticket_number,
@@ -247,8 +247,8 @@ def _record_disputed_ticket(machine: PositionMachine, paper: PaperRecord) -> Non
         else paper.amount_cents,
     )
     machine.post(
-        VOUCHER_DISPUTED,
-        TicketDisputed(
+        TICKET_IN_DISPUTED,
+        TicketInDisputed(
             amount_cents=paper.amount_cents,
             number=paper.masked_ticket_number,
             disputed_amount=disputed_amount.journal_details,
@@ -323,7 +323,7 @@ def _void_reservation(
             reason=reason,
             disputed_amount=details,
         )
-        machine.post(VOUCHER_NOT_STACKED, ticket_details, entry_id=entry_id, ref=ref, state=state)
+        machine.post(TICKET_NOT_STACKED, ticket_details, entry_id=entry_id, ref=ref, state=state)
     else:
         bill_details = BillNotStacked(amount_cents=paper.amount_cents, reason=reason, disputed_amount=details)
         machine.post(BILL_NOT_STACKED, bill_details, entry_id=entry_id, ref=ref, state=state)
@@ -378,7 +378,7 @@ def record_paper_returned(machine: PositionMachine, event: Event) -> None:
     locked_ticket.redemption = machine.component(HostMoney).ticket_inquiry = None
     report = event.read_payload(PaperNotAccepted)
     details = PaperNotAcceptedReason(reason=report.reason)
-    machine.post(VOUCHER_RETURNED if report.is_ticket else BILL_RETURNED, details, state=host_state)
+    machine.post(TICKET_RETURNED if report.is_ticket else BILL_RETURNED, details, state=host_state)
     notice = machine.notice
     # A notice about an earlier bill or ticket does not apply to the one returned now. The notices "held_over..." say
     # that a fault was cleared while the acceptor held a bill or ticket.
@@ -407,7 +407,7 @@ def stack_ticket(machine: PositionMachine, event: Event) -> None:
         desk.abort_redemption(ticket_id, "promotional credit is not accepted")
         result = TicketRefusal(TicketRefusalReason.WRONG_KIND)
     if isinstance(result, TicketRefusal):
-        machine.post(VOUCHER_REFUSED, PaperNotAcceptedReason(reason=result.reason.value))
+        machine.post(TICKET_REFUSED, PaperNotAcceptedReason(reason=result.reason.value))
         machine.component(MoneyDevices).required_acceptor.return_paper(escrowed_ticket.escrow_number)
         machine.notice = Notice(code=f"ticket_refused.{result.reason.value}", severity="warning")
         return

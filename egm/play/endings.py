@@ -20,7 +20,7 @@ from egm.play.entries import (
     DoubleUpStakes,
     GameEnd,
     GameEndWithHandpay,
-    StakesReturned,
+    GamePush,
 )
 from egm.play.events import OutcomeShown
 from egm.play.keys import PlayKey, TableKey
@@ -167,10 +167,10 @@ def _find_result_meter(game_record: GameRecord, win_transfers: tuple[Transfer, .
 def _return_stakes_and_list_standing(
     machine: PositionMachine, game_record: GameRecord
 ) -> tuple[AccountAndCents, ...]:
-    """Credit the stakes that the game gives back, unless that is done already; return those that stay on the table.
+    """Credit the stakes that the game returns, unless that is done already; list those that stay on the table.
 
     Each is a pair: the account from which it was staked, and its amount in minor units. A stake that is
-    given back or stays on the table may have been placed in an earlier game.
+    returned or stays on the table may have been placed in an earlier game.
     """
     if not (game_record.push_cents or game_record.standing_bets_cents):
         return ()
@@ -187,7 +187,7 @@ def _return_stakes_and_list_standing(
     if pushed_stakes and not _has_returned_stakes(machine, game_record):
         machine.post(
             GAME_PUSH,
-            StakesReturned(play_id=game_record.play_id, push_cents=game_record.push_cents),
+            GamePush(play_id=game_record.play_id, push_cents=game_record.push_cents),
             entry_id=f"{game_record.play_id}.push",
             transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in pushed_stakes),
             dims=game_record.meter_dimensions,
@@ -207,15 +207,12 @@ def _build_closing_state(
     win_transfers: tuple[Transfer, ...],
     standing_stakes: tuple[AccountAndCents, ...],
 ) -> dict[str, object]:
-    """Return the changes of the machine's stored state at the end of a game.
-
-    The amount recorded for the last game includes returned stakes and progressive levels.
-    """
+    """Return the changes of the machine's stored state at the end of a game."""
     total_cents = sum(transfer.amount_cents for transfer in win_transfers)
     return {
         PlayKey.GAME: None,
         PlayKey.LAST_GAME: LastGame(
-            play_id=game_record.play_id, win_cents=total_cents + game_record.push_cents
+            play_id=game_record.play_id, paid_cents=total_cents + game_record.push_cents
         ),
         **player_protection.build_session_change(machine, won_cents=total_cents),
         **_build_table_state(machine, game_record, standing_stakes),

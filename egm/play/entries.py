@@ -57,7 +57,7 @@ class DoubleUpStakes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StakesReturned:
+class GamePush:
     """A game returned stakes to the player before its end."""
 
     play_id: str
@@ -82,14 +82,14 @@ class GameEndWithHandpay(GameEnd):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoidedOutcome:
-    """The result of a game as recorded before it was declared void: whether it was decided, and what it had won."""
+    """The result of a game as recorded before it was declared void: whether it was decided, and what it would pay."""
 
     is_decided: bool = field(metadata=stored_as("decided"))
-    """Whether the game had an outcome, or the number of its wheel spin was recorded."""
+    """Whether the game had an outcome, or at least the number of its wheel spin was recorded."""
     returned_cents: CentsOrZero | None = field(metadata=stored_as("win_cents"))
     """What the recorded outcome pays: wins and returned stakes in minor units; None if the game had no outcome."""
     progressive_win_cents: CentsOrZero = field(metadata=stored_as("levels_cents"))
-    """The total of the game's progressive hits, in minor units."""
+    """The total of the game's progressive awards, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,17 +130,20 @@ class VersionConflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LargestPrizes:
-    """The largest prizes of one game definition, as computed and stored."""
+    """The stored value with the largest prizes of one game definition."""
 
     code_digest: Sha256Digest = field(metadata=stored_as("code"))
     """The digest of the code that computed the prizes."""
     prizes: tuple[tuple[int | None, int], ...]
-    """For each betting mode: the largest win in credits (None: no exact figure) and the cost of the bet in credits."""
+    """For each way to bet, in the order of the exact analysis: the largest win in credits, and the cost in credits.
+
+    A win is None if it has no exact figure.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LargestPrizesComputed(LargestPrizes):
-    """The largest prizes of a game were computed and are stored."""
+    """The largest prizes of a game were computed; the entry also stores them."""
 
     game_id: str = field(metadata=stored_as("game"))
     digest: Sha256Digest
@@ -228,7 +231,7 @@ GAME_DOUBLE_UP: Final = EntryDeclaration(
 GAME_PUSH: Final = EntryDeclaration(
     kind=PLAY_PUSH_KIND,
     is_omitted_from_event_log=True,
-    record=StakesReturned,
+    record=GamePush,
     permitted_transfers=(_PUSH_TRANSFER,),
     optional_keys=(PlayKey.SESSION,),
     dimension_names=_GAME_DIMENSIONS,
@@ -344,7 +347,7 @@ class HandpayReplaced:
     """The id of the hand-pay that replaces the voided one."""
 
 
-PRIZE_REGISTERED: Final = EntryDeclaration(
+PRIZES_WON: Final = EntryDeclaration(
     kind="merchandise.won",
     record=PrizesWon,
     counts={"merchandise_won": 1},
@@ -374,8 +377,8 @@ HANDPAY_REPLACED: Final = EntryDeclaration(
 
 # ---------------------------------------------------------------------------------------------- residual credit
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResidualRemoved:
-    """A player gave up residual credit."""
+class ResidualGivenUp:
+    """A player gave up residual credit; the venue keeps it."""
 
     amount_cents: Cents
 
@@ -392,9 +395,9 @@ class ResidualPlayed:
     """The amount won: the prize, or 0 if the stake was lost."""
 
 
-RESIDUAL_REMOVED: Final = EntryDeclaration(
+RESIDUAL_GIVEN_UP: Final = EntryDeclaration(
     kind="residual.removed",
-    record=ResidualRemoved,
+    record=ResidualGivenUp,
     permitted_transfers=(PermittedTransfer("credit:*:*", "house:residual"),),
     counts={"residuals": 1},
     significance=Significance(EventEffect.LOG),
@@ -421,7 +424,7 @@ class ReminderOrPauseEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEnded:
-    """The session of a player ended, because the player has left."""
+    """A player's session ended, because the player had left."""
 
     minutes: Count
     """The length of the session, in minutes."""
@@ -451,7 +454,7 @@ REMINDER_SHOWN: Final = EntryDeclaration(
 REMINDER_ACKNOWLEDGED: Final = EntryDeclaration(
     kind="protection.acknowledged",
     record=ReminderOrPauseEnded,
-    description="The player has read a reminder.",
+    description="The player confirmed a reminder.",
     written_keys=(PlayKey.REMINDER,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.PROTECTION,),
@@ -459,7 +462,7 @@ REMINDER_ACKNOWLEDGED: Final = EntryDeclaration(
 PAUSE_OVER: Final = EntryDeclaration(
     kind="protection.pause_over",
     record=ReminderOrPauseEnded,
-    description="The pause at a limit is over, and time and money are counted from zero.",
+    description="The pause at a limit ended, and the counting of time and money started again at zero.",
     written_keys=(PlayKey.REMINDER, PlayKey.SESSION),
     significance=Significance(EventEffect.LOG),
     logs=(Log.PROTECTION,),
@@ -476,7 +479,7 @@ SESSION_ENDED: Final = EntryDeclaration(
 SESSION_ENDED_WITHOUT_GAME: Final = EntryDeclaration(
     kind="protection.session_ended",
     record=NoneType,
-    description="The limits of a player who has left without a game were cleared.",
+    description="The limits of a player who had left without a game were cleared.",
     written_keys=_SESSION_KEYS,
     significance=Significance(EventEffect.LOG),
     logs=(Log.PROTECTION,),

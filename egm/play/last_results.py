@@ -54,15 +54,14 @@ def list_last_results(machine: PositionMachine) -> tuple[str, ...]:
     if game is None or not game.rules.list_spots():
         return ()
     results, shown_game_record = machine.component(LastResults), find_open_game(machine)
-    kinds, last_sequence_read = (
-        (*PLAY_START_KINDS, GAME_CHOICE_KIND, *PLAY_END_KINDS),
-        results.last_sequence_read,
-    )
-    if last_sequence_read < machine.journal.sequence:
-        results.last_sequence_read = machine.journal.sequence
+    if results.last_sequence_read < machine.journal.sequence:
         new_entries = machine.journal.entries(
-            kinds, after_sequence=last_sequence_read, limit=ENTRIES_READ_MAX, newest_first=True
+            (*PLAY_START_KINDS, GAME_CHOICE_KIND, *PLAY_END_KINDS),
+            after_sequence=results.last_sequence_read,
+            limit=ENTRIES_READ_MAX,
+            newest_first=True,
         )
+        results.last_sequence_read = machine.journal.sequence
         for entry in reversed(list(new_entries)):
             _read_entry(results, entry)
     shown_id = "" if shown_game_record is None else shown_game_record.round_id

@@ -126,10 +126,8 @@ def _find_next_reminder_minute(machine: PositionMachine, session: SessionRecord)
 
     The profile lists the intervals between reminders; the last interval repeats.
     """
-    reminder_intervals, reminder_number = (
-        machine.profile.protection.reminder_intervals_minutes,
-        session.time_reminder_count + 1,
-    )
+    reminder_intervals = machine.profile.protection.reminder_intervals_minutes
+    reminder_number = session.time_reminder_count + 1
     return (
         sum(reminder_intervals[:reminder_number])
         + max(0, reminder_number - len(reminder_intervals)) * reminder_intervals[-1]
@@ -162,20 +160,18 @@ def find_due_reminder(machine: PositionMachine) -> ReminderKind | None:
     limit_minutes, limit_cents = _find_session_limits(machine)
     spend_interval_cents = machine.profile.protection.reminder_spending_cents
     next_reminder_minute = _find_next_reminder_minute(machine, session)
-    kinds_most_urgent_first: tuple[tuple[ReminderKind, bool], ...] = (
-        ("time_limit", limit_minutes is not None and minutes >= limit_minutes),
-        ("spend_limit", limit_cents is not None and spent_cents >= limit_cents),
-        ("time", next_reminder_minute is not None and minutes >= next_reminder_minute),
-        (
-            "spend",
-            spend_interval_cents is not None
-            and spent_cents // spend_interval_cents > session.spend_reminder_count,
-        ),
-    )
-    return next((kind for kind, is_due in kinds_most_urgent_first if is_due), None)
+    # the most urgent kind first
+    is_due_by_kind: dict[ReminderKind, bool] = {
+        "time_limit": limit_minutes is not None and minutes >= limit_minutes,
+        "spend_limit": limit_cents is not None and spent_cents >= limit_cents,
+        "time": next_reminder_minute is not None and minutes >= next_reminder_minute,
+        "spend": spend_interval_cents is not None
+        and spent_cents // spend_interval_cents > session.spend_reminder_count,
+    }
+    return next((kind for kind, is_due in is_due_by_kind.items() if is_due), None)
 
 
-def play_is_paused(machine: PositionMachine) -> bool:
+def is_play_paused(machine: PositionMachine) -> bool:
     """Return whether play is paused because the player reached a limit of time or of net spending."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return reminder is not None and reminder.kind in PAUSING_REMINDER_KINDS
@@ -183,7 +179,7 @@ def play_is_paused(machine: PositionMachine) -> bool:
 
 def reached_limit_pays_out(machine: PositionMachine, _: Event) -> bool:
     """Return whether the player reached a limit at which the profile pays the credits out."""
-    return machine.profile.protection.action_at_limit == "cash_out" and play_is_paused(machine)
+    return machine.profile.protection.action_at_limit == "cash_out" and is_play_paused(machine)
 
 
 # ---------------------------------------------------------------------------------------------- guards

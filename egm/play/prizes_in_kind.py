@@ -21,8 +21,8 @@ from egm.money.records.money import HandpayEnding, HandpayRecord, PrizeRecord
 from egm.play.definitions import find_definition
 from egm.play.entries import (
     HANDPAY_REPLACED,
-    PRIZE_REGISTERED,
     PRIZES_EXCHANGED,
+    PRIZES_WON,
     HandpayReplaced,
     PrizesExchanged,
     PrizesWon,
@@ -81,7 +81,7 @@ def record_prizes_won(
                 game_id=game_record.game_reference.id,
                 prizes=(prize,),
             )
-            machine.post(PRIZE_REGISTERED, record, entry_id=entry_id)
+            machine.post(PRIZES_WON, record, entry_id=entry_id)
 
 
 def build_prize_views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:

@@ -6,10 +6,10 @@ from egm.money.entries import HANDPAY_PAID, ORPHAN_HANDPAY, PRIZE_FORFEITED
 from egm.play.entries import (
     GAME_VOID,
     MACHINE_CHECKED,
-    PRIZE_REGISTERED,
     PRIZES_EXCHANGED,
+    PRIZES_WON,
+    RESIDUAL_GIVEN_UP,
     RESIDUAL_PLAYED,
-    RESIDUAL_REMOVED,
 )
 from egm.progressive.entries import BROADCAST_LEVEL_HIT, LEVEL_HIT
 from egm.staff.registers import Register
@@ -18,7 +18,7 @@ PLAY_REGISTERS: Final = (
     Register(
         "merchandise",
         (
-            PRIZE_REGISTERED.kind,
+            PRIZES_WON.kind,
             PRIZES_EXCHANGED.kind,
             HANDPAY_PAID.kind,
             ORPHAN_HANDPAY.kind,
@@ -68,7 +68,7 @@ PLAY_REGISTERS: Final = (
     ),
     Register(
         "residuals",
-        (RESIDUAL_REMOVED.kind, RESIDUAL_PLAYED.kind),
+        (RESIDUAL_GIVEN_UP.kind, RESIDUAL_PLAYED.kind),
         ("event", "amount_cents", "prize_cents", "won_cents"),
         "F-10; NZ 1.22.40",
     ),

@@ -14,8 +14,8 @@ from egm.kernel.events import Event, EventReplacement, EventType
 from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice, ResidualCreditView
 from egm.kernel.rules import refusal_code
-from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED, ResidualPlayed, ResidualRemoved
-from egm.play.player_protection import play_is_paused
+from egm.play.entries import RESIDUAL_GIVEN_UP, RESIDUAL_PLAYED, ResidualGivenUp, ResidualPlayed
+from egm.play.player_protection import is_play_paused
 from egm.play.records.residual_terms import build_residual_terms
 from meters import Transfer
 from rng import RngError
@@ -51,18 +51,18 @@ def residual_credit_can_be_staked(machine: PositionMachine, _: Event) -> bool:
         machine.profile.pay_out.residual_credit_treatment == "played"
         and machine.random_service is not None
         and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
-        and not play_is_paused(machine)
+        and not is_play_paused(machine)
         and 0 < machine.credit_cents < build_residual_terms(machine).smallest_useful_cents
     )
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def remove_residual_credit(machine: PositionMachine, _: Event) -> None:
+def give_up_residual_credit(machine: PositionMachine, _: Event) -> None:
     """Remove residual credit that the player gives up (NZ 1.22.40)."""
     amount_cents = machine.credit_cents
     machine.post(
-        RESIDUAL_REMOVED,
-        ResidualRemoved(amount_cents=amount_cents),
+        RESIDUAL_GIVEN_UP,
+        ResidualGivenUp(amount_cents=amount_cents),
         transfers=machine.build_debit_transfers(amount_cents, "house:residual"),
     )
     machine.notice = Notice(code="residual_removed", values={"amount_cents": amount_cents})

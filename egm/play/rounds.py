@@ -141,10 +141,8 @@ def answered_decision_is_pending(machine: PositionMachine, event: Event) -> bool
 
     A second touch may arrive before the screen shows the next decision, and must not answer that one.
     """
-    answered_decision, game_record = (
-        event.read_payload(ChoiceRequest).answered_decision,
-        find_open_game(machine),
-    )
+    answered_decision = event.read_payload(ChoiceRequest).answered_decision
+    game_record = find_open_game(machine)
     return (
         not answered_decision.play_id
         or game_record is None
@@ -225,8 +223,9 @@ def start_game(machine: PositionMachine, _: Event) -> None:
     bet = find_current_bet(machine)
     if bet is None:
         raise InvariantError("a game was started, but no bet is selected")
-    game, position_rounds = bet.game, machine.component(PositionRounds)
-    shared_round, wager = position_rounds.starting_round, bet.wager
+    game, wager = bet.game, bet.wager
+    position_rounds = machine.component(PositionRounds)
+    shared_round = position_rounds.starting_round
     if shared_round is not None:
         wager = game.rules.combine_seat_wagers(wager, position_rounds.seat_number, shared_round.wagers)
     stepped_game, play_id = SteppedGame(game, wager, bet.table_state), machine.fresh_id("play")

@@ -50,8 +50,8 @@ from egm.play.prizes_in_kind import (
     void_exchanged_reservation,
 )
 from egm.play.residual_credit import (
+    give_up_residual_credit,
     play_residual_credit,
-    remove_residual_credit,
     residual_credit_can_be_given_up,
     residual_credit_can_be_staked,
 )
@@ -230,7 +230,7 @@ PLAY_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
         EventType.USE_RESIDUAL_CREDIT,
         STATES_FOR_CASH_OUT,
         (residual_credit_can_be_given_up,),
-        (remove_residual_credit,),
+        (give_up_residual_credit,),
         NextState.SAME,
         REPORT_REFUSAL,
     ),

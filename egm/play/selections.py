@@ -56,11 +56,10 @@ def is_within_profile_limits(machine: PositionMachine, bet: AcceptedBet) -> bool
     profile's maximum. A bet that costs nothing is always accepted, because it only decides standing bets.
     """
     rules = machine.profile.play
-    if bet.bet_cents and bet.bet_cents < rules.bet_min_cents:
-        return False
-    if not bet.bet_cents:
-        return True
-    return bet.total_stake_cents + bet.raise_reserve_cents <= rules.bet_max_cents
+    return not bet.bet_cents or (
+        bet.bet_cents >= rules.bet_min_cents
+        and bet.total_stake_cents + bet.raise_reserve_cents <= rules.bet_max_cents
+    )
 
 
 @dataclass(slots=True)
@@ -125,10 +124,8 @@ def select_game(machine: PositionMachine, event: Event) -> None:
     game's table has standing bets, their denomination is selected. A changed denomination is shown as a notice.
     """
     game_id = event.read_payload(GameRequest).game_id
-    offered_denominations, previous_denomination_cents = (
-        machine.denominations_cents[game_id],
-        machine.selection.denomination_cents,
-    )
+    offered_denominations = machine.denominations_cents[game_id]
+    previous_denomination_cents = machine.selection.denomination_cents
     denomination_cents = (
         previous_denomination_cents
         if previous_denomination_cents in offered_denominations

@@ -146,7 +146,8 @@ def is_round_void(machine: PositionMachine, game_record: GameRecord) -> bool:
     differs: if the void game lacked a step that another seat has recorded (it can then only be void because it cannot
     be replayed), the round continues without it. In other games a void game does not end the round.
     """
-    void_cache, cache_key = machine.component(RoundVoidCache), (game_record.play_id, machine.journal.sequence)
+    void_cache = machine.component(RoundVoidCache)
+    cache_key = game_record.play_id, machine.journal.sequence
     if (void_cache.play_id, void_cache.sequence) != cache_key:
         void_cache.is_void = _has_void_in_round(machine, game_record)
         void_cache.play_id, void_cache.sequence = cache_key

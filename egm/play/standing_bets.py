@@ -1,9 +1,9 @@
 """Standing bets on a table between two games, and what happens to them when the player leaves or play must stop.
 
 Standing bets are wagered, and belong to the player until a round decides them. At a cash-out, bets that the game's
-rules allow to be taken down are given back. Others, such as a pass line bet with its point, must be decided by further
+rules allow to be taken down are returned. Others, such as a pass line bet with its point, must be decided by further
 rounds; the machine shows a notice that says so. These rounds cost nothing. If play is not possible, because of a fault
-or a pause of play, all bets are given back. Nothing is drawn here, and no bet is lost by leaving.
+or a pause of play, all bets are returned. Nothing is drawn here, and no bet is lost by leaving.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -115,7 +115,7 @@ def bets_stand_between_games(machine: PositionMachine, _: Event) -> bool:
 
 @refusal_code("bets_may_leave")
 def standing_bets_can_be_returned(machine: PositionMachine, event: Event) -> bool:
-    """Return whether some standing bets can be given back: the game's rules allow it, or play is not possible."""
+    """Return whether some standing bets can be returned: the game's rules allow it, or play is not possible."""
     return bets_stand_between_games(machine, event) and any(
         not _is_table_playable(machine, table) or _count_returnable_credits(machine, table)
         for table in list_tables_with_standing_bets(machine)
@@ -223,7 +223,7 @@ def _is_table_playable(machine: PositionMachine, table: TableRecord) -> bool:
     return (
         table.denomination_cents in offered_denominations
         and is_game_allowed(machine, game_id)
-        and not player_protection.play_is_paused(machine)
+        and not player_protection.is_play_paused(machine)
     )
 
 

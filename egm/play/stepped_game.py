@@ -1,8 +1,8 @@
 """A game in progress as a sequence of steps, with its draws, its decisions and its outcome.
 
 The player makes a decision between two steps; a game without decisions has one step. Replaying the recorded
-draws and choices gives the same outcome: restarts, the recall and the machine check all use
-:func:`replay_game`.
+draws and choices gives the same outcome: restarts, the recall and the check of the machine before a large
+hand-pay (:mod:`egm.play.machine_check`) all use :func:`replay_game`.
 """
 
 from contextlib import suppress
@@ -54,7 +54,8 @@ class SteppedGame:
     ) -> None:
         """Start the game; ``table_state`` is the state of its table before the game, or None for the initial state.
 
-        Without ``completes_prompts``, decisions contain nothing that only a player needs, such as the advice.
+        If ``completes_prompts`` is False, decisions lack what only a player needs and what takes time to compute,
+        such as the advice.
         """
         self.game = game if table_state is None else game.with_table_state(table_state)
         self._random_source = _StepRandomSource()
@@ -69,7 +70,7 @@ class SteppedGame:
 
     @property
     def outcome(self) -> Outcome | None:
-        """Return the game's outcome, or None if it is not decided yet."""
+        """Return the game's outcome, or None if the game is not decided yet."""
         return self.round.outcome
 
     @property
@@ -108,7 +109,7 @@ class SteppedGame:
 class UnreplayableGame:
     """A substitute for the :class:`SteppedGame` of a decided game whose recorded draws cannot be replayed.
 
-    The game is shown as its outcome was recorded.
+    The game is shown with its recorded outcome. The attributes are those that showing a game uses; they are empty.
     """
 
     decision: Decision | None = None
@@ -149,7 +150,7 @@ def list_settled_bets_of_open_game(stepped_game: SteppedGame | None) -> tuple[Se
     """Return the bets that an open game has already settled and that stay settled if the game is declared void.
 
     Two kinds of bet are left out: wagers that are settled only as a whole at the end, and bets on spots with standing
-    bets of earlier rounds, because those remain on the table. After the outcome, nothing is returned.
+    bets of earlier rounds, because those remain on the table. After the outcome, the result is empty.
     """
     if stepped_game is None or stepped_game.outcome is not None:
         return ()
@@ -165,9 +166,10 @@ def list_settled_bets_of_open_game(stepped_game: SteppedGame | None) -> tuple[Se
 def can_win_without_draw(game: Game, game_record: GameRecord) -> bool:
     """Return whether the player can end the game with a win now, by an answer that draws no random number.
 
-    A returned stake is not a win, and bets already settled do not count. False while a real wheel decides the
-    game.
+    A returned stake is not a win, and bets already settled do not count. False while the game waits for the number of
+    a real wheel: that decision is not the player's.
     """
+    # The first decision of a game that a real wheel decides asks for the wheel's number.
     if game_record.outcome is not None or (game.rules.is_decided_by_wheel and len(game_record.steps) == 1):
         return False
     outcomes = [outcome for _, outcome in list_answers_without_draw(game, game_record) if outcome is not None]

@@ -7,6 +7,8 @@ touch never changes the machine directly; it only produces a request (:class:`eg
 
 from typing import Final
 
+#: The address on which the browser screen listens: this computer only.
+LOOPBACK_ADDRESS: Final = "127.0.0.1"
 #: The exit status of the screen process if a person closed it.
 #:
 #: After any other exit status, ``egm run`` restarts the screen. The exception is status 2 (an operator error)

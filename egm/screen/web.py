@@ -27,7 +27,7 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 
-from egm.links.screen.private_sockets import LOOPBACK_ADDRESS
+from egm.screen import LOOPBACK_ADDRESS
 from egm.screen.app import TouchFraction
 from egm.screen.audio.scores import SOUND_CUE_BY_NAME
 from egm.screen.audio.sound_store import SoundStore

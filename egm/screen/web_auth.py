@@ -25,8 +25,9 @@ from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from egm.links.screen.private_sockets import LOOPBACK_ADDRESS, is_same_token
+from egm.links.screen.private_sockets import is_same_token
 from egm.private_files import replace_private_file
+from egm.screen import LOOPBACK_ADDRESS
 from egm.screen.audio.synthesis import encode_wave_file
 from egm.screen.controls import ACTION_BY_KEY_NAME, DIGIT_BY_KEY_NAME
 

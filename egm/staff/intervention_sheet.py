@@ -12,7 +12,7 @@ from egm.kernel.entries import EntryDeclarations
 from egm.kernel.service_pages import PageRow, PageTable, PageText
 from egm.staff.entries import INTERVENTION_OPENED
 from egm.staff.page_texts import (
-    build_authors_text,
+    build_actors_text,
     build_code_text,
     build_column_titles,
     build_meter_name_text,
@@ -34,7 +34,7 @@ class SheetLine:
     time_utc: str
     event_and_subject: str
     """The entry's kind and what it is about, as ``kind:subject``; without a subject the kind alone."""
-    authors: tuple[str, ...]
+    actors: tuple[str, ...]
     """The persons or the key switch that caused the event; empty if the entry names none."""
 
 
@@ -116,7 +116,7 @@ class InterventionSheet:
                     cells=(
                         build_time_text(line.time_utc),
                         *_build_event_and_subject_texts(line.event_and_subject),
-                        build_authors_text(line.authors),
+                        build_actors_text(line.actors),
                     )
                 )
                 for line in self.lines
@@ -161,11 +161,13 @@ def iter_sheets(
             yield _build_sheet(opening_entry, lines, entry)
             opening_entry = None
         elif opening_entry is not None and declarations.is_on_intervention_sheet(entry):
-            event_and_subject, authors = (
-                _format_event_and_subject(entry, declarations),
-                declarations.list_authors(entry),
+            lines.append(
+                SheetLine(
+                    entry.time_utc.isoformat(),
+                    _format_event_and_subject(entry, declarations),
+                    declarations.list_actors(entry),
+                )
             )
-            lines.append(SheetLine(entry.time_utc.isoformat(), event_and_subject, authors))
     if opening_entry is not None:
         yield _build_sheet(opening_entry, lines, None)
 

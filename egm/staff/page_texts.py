@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText
 from meters.reading import METER_DIGIT_COUNT, compute_displayed_value
@@ -15,10 +15,10 @@ def build_text(key: str, **values: int | str) -> PageText:
 
 
 def build_code_text(section: str, code: str) -> PageText:
-    """Return the catalogue text ``<section>.<code>``; dots in the code are written as underscores.
+    """Return, for a service page, the catalogue text ``<section>.<code>`` of a code, such as a fault or a door.
 
-    A code without a text is returned unchanged. In the section ``tilt.text``, a fault without its own text
-    has the text for a failure of its device.
+    The catalogue writes dots in a code as underscores. The screen shows a code without a text unchanged. In the section
+    ``tilt.text``, a fault without its own text has the text for a failure of its device, or else a general one.
     """
     return PageText(kind="code", value=code, values={"of": section})
 
@@ -44,11 +44,11 @@ def build_time_text(time_utc: str) -> PageText:
     return PageText(kind="moment", value=time_utc)
 
 
-def build_authors_text(authors: Sequence[str]) -> PageText:
-    """Return as text who acted: the staff numbers or, if no PIN was required, the key that was turned."""
-    if len(authors) == 1 and not authors[0].isdigit():
-        return build_code_text("input.key", authors[0])
-    return build_plain_text(", ".join(authors))
+def build_actors_text(actors: Sequence[str]) -> PageText:
+    """Return as text who acted: the staff numbers or, if no PIN was required, the key switch that was turned."""
+    if len(actors) == 1 and not actors[0].isdigit():
+        return build_code_text("input.key", actors[0])
+    return build_plain_text(", ".join(actors))
 
 
 def build_multilingual_text(names: Mapping[str, str]) -> PageText:
@@ -57,7 +57,10 @@ def build_multilingual_text(names: Mapping[str, str]) -> PageText:
 
 
 def build_name_list_text(named_items: Iterable[Mapping[str, Any]]) -> PageText:
-    """Return the ``names`` of prizes, games or the like, in each available language, as one text of a service page."""
+    """Return the ``names`` of prizes, games or the like, as one text of a service page in each available language.
+
+    An item without a name in a language is left out of the text in that language.
+    """
     names: dict[str, str] = {}
     for item in named_items:
         for language, name in item["names"].items():
@@ -74,7 +77,7 @@ def build_two_column_table(
 ) -> PageTable:
     """Return a table with two columns, names and values, for a service page.
 
-    A name is a text, or a catalogue key under ``service.``.
+    A name given as ``str`` is a catalogue key under ``service.``.
     """
     return PageTable(
         title=title,
@@ -90,17 +93,28 @@ def build_column_titles(*names: str) -> tuple[PageText, ...]:
     return tuple(build_text(f"service.column.{name}") for name in names)
 
 
-#: Prefix of a meter's name -> its table, and the catalogue section for the rest of the name.
-METER_GROUPS: Final = (("fault.", "faults", "tilt.text"), ("door.", "doors", "door"))
+class MeterGroup(NamedTuple):
+    """The meters whose names begin with one prefix; they have a table of their own on the page of the meters."""
+
+    name_prefix: str
+    table_name: str
+    catalogue_section: str
+    """The section of the screen's catalogue with the texts for the rest of the meters' names."""
+
+
+#: The meters with one meter for each fault or door.
+METER_GROUPS: Final = (MeterGroup("fault.", "faults", "tilt.text"), MeterGroup("door.", "doors", "door"))
 #: The jurisdictions whose names of meters the screen's catalogue translates.
 _JURISDICTIONS_WITH_TRANSLATED_METER_NAMES: Final = frozenset({"us"})
 
 
 def build_meter_name_text(meter_name: str) -> PageText:
     """Return a meter's name as a text of a service page."""
-    for prefix, _, section in METER_GROUPS:
-        if meter_name.startswith(prefix):
-            return build_code_text(section, meter_name.removeprefix(prefix).removesuffix(".opens"))
+    for group in METER_GROUPS:
+        if meter_name.startswith(group.name_prefix):
+            return build_code_text(
+                group.catalogue_section, meter_name.removeprefix(group.name_prefix).removesuffix(".opens")
+            )
     return build_code_text("meter_name", meter_name)
 
 

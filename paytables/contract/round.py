@@ -274,7 +274,7 @@ def filter_events_for_seat(play: RoundEvents, seat: int) -> RoundEvents:
 class Round:
     """A round of a game in progress. Nothing is played before the first call of :meth:`advance`.
 
-    Without ``completes_prompts``, decisions lack the data of their prompts that take time to compute.
+    If ``completes_prompts`` is False, decisions lack the data of their prompts that take time to compute.
     """
 
     def __init__(self, play: RoundEvents, wager: Wager, *, completes_prompts: bool = True) -> None:

@@ -21,7 +21,7 @@ def analyse(
 
     From depth HIGHEST, include every preset bet on several areas.
     """
-    stake_min = min(definition.layout.stake_options)
+    stake_min = min(definition.stake_rules.stake_options)
     bets = [analyse_bets(definition, {area.id: stake_min}, area.id, depth) for area in definition.areas]
     if depth in {AnalysisDepth.HIGHEST, AnalysisDepth.FULL}:
         bets += [

@@ -39,13 +39,13 @@ class WheelRules(TablelessRules):
 
     def _list_offered_bets(self) -> list[tuple[PresetWheelBet, dict[str, int]]]:
         """Return every preset bet with every stake that it may be placed for."""
-        bet_layout = self.definition.layout
+        stake_rules = self.definition.stake_rules
         return [
             (preset_bet, dict.fromkeys(preset_bet.area_ids, stake))
             for preset_bet in self.definition.preset_bets
-            for stake in bet_layout.stake_options
-            if bet_layout.cost_max_credits is None
-            or stake * len(preset_bet.area_ids) <= bet_layout.cost_max_credits
+            for stake in stake_rules.stake_options
+            if stake_rules.cost_max_credits is None
+            or stake * len(preset_bet.area_ids) <= stake_rules.cost_max_credits
         ]
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
@@ -54,39 +54,40 @@ class WheelRules(TablelessRules):
         ``form`` requests a preset bet by its id; without it, the first one of that cost is used. Raises
         :class:`WagerError`.
         """
-        bet_layout, wager = self.definition.layout, self._layout.build_wager(credits_, **options)
+        stake_rules, wager = self.definition.stake_rules, self._layout.build_wager(credits_, **options)
         stakes = wager.options["bets"]
         for area, stake in stakes.items():
-            if stake not in bet_layout.stake_options:
+            if stake not in stake_rules.stake_options:
                 raise WagerError(
-                    f"bets.{area}: the stake is {stake!r}; expected one of {list(bet_layout.stake_options)}"
+                    f"bets.{area}: the stake is {stake!r}; expected one of {list(stake_rules.stake_options)}"
                 )
-        if bet_layout.areas_max is not None and len(stakes) > bet_layout.areas_max:
+        if stake_rules.areas_max is not None and len(stakes) > stake_rules.areas_max:
             raise WagerError(
-                f"bets: {format_count(len(stakes), 'area')}; at most {bet_layout.areas_max} may be staked on"
+                f"bets: {format_count(len(stakes), 'area')}; at most {stake_rules.areas_max} may be staked on"
             )
         return wager
 
     @cached_property
     def _layout(self) -> layout.TableLayout:
         """Return the wheel's betting areas as the spots of a layout, with every preset bet at every stake."""
-        bet_layout = self.definition.layout
+        stake_rules = self.definition.stake_rules
         spots = tuple(
             Spot(
                 id=area.id,
                 group=area.id,
                 names=area.name.model_dump(),
                 odds="",
-                bet_min=min(bet_layout.stake_options),
-                bet_max=max(bet_layout.stake_options),
+                bet_min=min(stake_rules.stake_options),
+                bet_max=max(stake_rules.stake_options),
                 covered_results=tuple(area.pay_by_symbol),
             )
             for area in self.definition.areas
         )
         preset_bets = tuple(
-            layout.PresetBet(id=f.id, name=f.name, bets=stakes) for f, stakes in self._list_offered_bets()
+            layout.PresetBet(id=preset_bet.id, name=preset_bet.name, bets=stakes)
+            for preset_bet, stakes in self._list_offered_bets()
         )
-        return layout.TableLayout(spots, layout.TableLimits(most=bet_layout.cost_max_credits), preset_bets)
+        return layout.TableLayout(spots, layout.TableLimits(most=stake_rules.cost_max_credits), preset_bets)
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a game: spin again as long as a segment says so, then pay every area that wins."""
@@ -163,7 +164,7 @@ class WheelRules(TablelessRules):
                 for s in definition.symbols
             },
             "areas": [area.model_dump(mode="json", by_alias=True) for area in definition.areas],
-            "layout": definition.layout.model_dump(mode="json", by_alias=True),
+            "layout": definition.stake_rules.model_dump(mode="json", by_alias=True),
             "forms": [
                 preset_bet.model_dump(mode="json", by_alias=True) for preset_bet in definition.preset_bets
             ],
@@ -194,7 +195,7 @@ class WheelRules(TablelessRules):
 
     def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of the wheel game; see :func:`paytables.wheel.figures.analyse`."""
-        stake_min = min(self.definition.layout.stake_options)
+        stake_min = min(self.definition.stake_rules.stake_options)
         preset_bets = [
             (preset_bet, dict.fromkeys(preset_bet.area_ids, stake_min))
             for preset_bet in self.definition.preset_bets
@@ -217,8 +218,8 @@ def check_definition(definition: WheelDefinition, file: str) -> None:
         _check_segments(definition)
         _check_areas(definition)
         _check_preset_bets(definition)
-    except _WheelDefinitionError as fault:
-        raise DefinitionError(file, fault.key, fault.reason) from None
+    except _WheelDefinitionError as error:
+        raise DefinitionError(file, error.key, error.reason) from None
 
 
 class _WheelDefinitionError(Exception):
@@ -230,12 +231,12 @@ class _WheelDefinitionError(Exception):
 
 def _check_ids(definition: WheelDefinition) -> None:
     """Refuse a wheel definition in which two symbols, areas or preset bets have the same id."""
-    for key, named_parts in (
+    for key, named_tables in (
         ("symbol", definition.symbols),
         ("area", definition.areas),
         ("form", definition.preset_bets),
     ):
-        if len({named_part.id for named_part in named_parts}) != len(named_parts):
+        if len({named_table.id for named_table in named_tables}) != len(named_tables):
             raise _WheelDefinitionError(key, "two have the same id")
 
 
@@ -289,26 +290,26 @@ def _check_areas(definition: WheelDefinition) -> None:
 
 def _check_preset_bets(definition: WheelDefinition) -> None:
     """Refuse a preset bet on an unknown area, on one area twice, or beyond the limits of the layout."""
-    bet_layout, areas = definition.layout, {area.id for area in definition.areas}
-    for form_index, preset_bet in enumerate(definition.preset_bets):
+    stake_rules, areas = definition.stake_rules, {area.id for area in definition.areas}
+    for preset_bet_index, preset_bet in enumerate(definition.preset_bets):
         unknown_areas = set(preset_bet.area_ids) - areas
         if unknown_areas:
             raise _WheelDefinitionError(
-                f"form.{form_index}.areas", f"there is no area {min(unknown_areas)!r}"
+                f"form.{preset_bet_index}.areas", f"there is no area {min(unknown_areas)!r}"
             )
         if len(set(preset_bet.area_ids)) != len(preset_bet.area_ids):
-            raise _WheelDefinitionError(f"form.{form_index}.areas", "an area is listed twice")
-        if bet_layout.areas_max is not None and len(preset_bet.area_ids) > bet_layout.areas_max:
+            raise _WheelDefinitionError(f"form.{preset_bet_index}.areas", "an area is listed twice")
+        if stake_rules.areas_max is not None and len(preset_bet.area_ids) > stake_rules.areas_max:
             raise _WheelDefinitionError(
-                f"form.{form_index}.areas",
-                f"has {format_count(len(preset_bet.area_ids), 'area')}; at most {bet_layout.areas_max} "
+                f"form.{preset_bet_index}.areas",
+                f"has {format_count(len(preset_bet.area_ids), 'area')}; at most {stake_rules.areas_max} "
                 "may be staked on",
             )
         if (
-            bet_layout.cost_max_credits is not None
-            and min(bet_layout.stake_options) * len(preset_bet.area_ids) > bet_layout.cost_max_credits
+            stake_rules.cost_max_credits is not None
+            and min(stake_rules.stake_options) * len(preset_bet.area_ids) > stake_rules.cost_max_credits
         ):
             raise _WheelDefinitionError(
-                f"form.{form_index}",
-                f"costs more than layout.cost, {bet_layout.cost_max_credits}, the most that a spin may cost",
+                f"form.{preset_bet_index}",
+                f"costs more than layout.cost, {stake_rules.cost_max_credits}, the most that a spin may cost",
             )

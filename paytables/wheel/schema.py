@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 from paytables.definition import Definition, Identifier, IdentifierList, PositiveInt, StrictTable, Text
 from paytables.layout import BetLimits, Odds, TableLimits
 
-#: The least and the largest number of segments; all segments have the same size (Québec by-law, s. 117).
+#: The least and the largest number of segments; all segments have the same width (Québec by-law, s. 117).
 SEGMENTS_MIN, SEGMENTS_MAX = 9, 60
 #: A definition may not require fewer revolutions than this for a valid spin (Québec by-law, s. 121; Monaco, arrêté
 #: 88-384, art. 7).
@@ -15,7 +15,7 @@ REVOLUTIONS_MIN = 3
 
 
 class WheelSymbol(StrictTable):
-    """A symbol on segments of the wheel.
+    """A symbol, which stands on one or more segments of the wheel.
 
     If a symbol with a respin factor (``again``) comes up, it pays nothing: all stakes stay, the wheel is spun again,
     and prizes are multiplied.
@@ -26,7 +26,7 @@ class WheelSymbol(StrictTable):
     colour: Literal["red", "black", "green", "yellow", "white", "blue"] | None = Field(
         default=None, description="the colour of its segments on the felt of a table"
     )
-    """The colour of the symbol's segments on the table layout, or None."""
+    """The colour of the symbol's segments on the felt of a table, or None."""
     respin_factor: PositiveInt | None = Field(
         default=None, description="spin again; the factor of all prizes of the next spin", alias="again"
     )
@@ -34,16 +34,20 @@ class WheelSymbol(StrictTable):
 
 
 class Wheel(StrictTable):
-    """A wheel: its segments in the order in which they pass the pin, and the condition for a valid spin."""
+    """A wheel: its segments in the order in which they pass the pin, and the condition for a valid spin.
+
+    The definition file, and so the messages about it, call a segment a part.
+    """
 
     segments: IdentifierList = Field(alias="parts")
     """The symbol of each segment, in the order in which they pass the pin."""
     widths: tuple[PositiveInt, ...] | None = Field(
         default=None, description="relative widths of the parts, as a drawing of the wheel gives them"
     )
-    """The relative widths of the segments in a maker's drawing, so that they can be checked; unequal ones are refused.
+    """A copy of the relative widths in the maker's drawing, or None.
 
-    None: the segments are equally wide."""
+    It serves only as a check: a wheel with unequal widths is refused.
+    """
     revolutions_min: PositiveInt = Field(
         default=REVOLUTIONS_MIN,
         description="the fewest full revolutions of a valid spin",
@@ -144,7 +148,7 @@ class WheelDefinition(Definition):
     """The symbols on the wheel's segments."""
     areas: Annotated[tuple[BettingArea, ...], Field(min_length=1)] = Field(alias="area")
     """The betting areas."""
-    layout: StakeRules = StakeRules()
+    stake_rules: StakeRules = Field(default=StakeRules(), alias="layout")
     """The stakes permitted on an area."""
     table: TableLimits | None = Field(default=None, description="the limits of a table for several players")
     """The limits of a table for several players; None: a standalone wheel."""
@@ -166,6 +170,7 @@ class WheelDefinition(Definition):
 
     def _format_pays(self, area: BettingArea, language: str) -> str:
         """Return the pays of one betting area as text in one language."""
+        # Called before the ids are checked: an unknown symbol is shown by its id, and the definition is refused later.
         names = {symbol.id: symbol.name.model_dump()[language] for symbol in self.symbols}
         pays_by_symbol = {
             symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").format_by_language()[

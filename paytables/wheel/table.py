@@ -20,9 +20,9 @@ def build_wheel_table(definition: WheelDefinition, table_limits: TableLimits, fi
             raise DefinitionError(
                 file, f"symbol.{symbol.id}.again", "is not valid at a table, where every round has one spin"
             )
-    if "stake_options" in definition.layout.model_fields_set:
+    if "stake_options" in definition.stake_rules.model_fields_set:
         raise DefinitionError(file, "layout.stakes", "is not valid at a table: give layout.limits instead")
-    wheel, bet_min = definition.wheel, definition.layout.limits.bet_min
+    wheel, bet_min = definition.wheel, definition.stake_rules.limits.bet_min
     preset_bets = tuple(
         PresetBet(id=preset_bet.id, name=preset_bet.name, bets=dict.fromkeys(preset_bet.area_ids, bet_min))
         for preset_bet in definition.preset_bets
@@ -52,7 +52,7 @@ def _build_spot_rules(area: BettingArea, definition: WheelDefinition) -> SpotRul
     odds_by_result = {
         symbol_id: Odds(f"{pay - 1}:1", Fraction(pay - 1)) for symbol_id, pay in area.pay_by_symbol.items()
     }
-    limits = definition.layout.limits
+    limits = definition.stake_rules.limits
     spot = Spot(
         id=area.id,
         group=area.id,

@@ -51,7 +51,7 @@ _KINDS_WITHOUT_POSITION: Final = _KINDS_WRITTEN_BY_JOURNAL | {
 _CASH_OUT_KINDS: Final = frozenset(
     declaration.kind
     for declaration in (
-        entries.VOUCHER_CASH_OUT_REQUESTED,
+        entries.TICKET_CASH_OUT_REQUESTED,
         entries.COIN_CASH_OUT_REQUESTED,
         entries.HANDPAY_PENDING,
     )

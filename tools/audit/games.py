@@ -18,7 +18,7 @@ from egm.money.records.money import PrizeRecord
 from egm.play.entries import (
     GAME_DOUBLE_UP,
     GAME_VOID,
-    PRIZE_REGISTERED,
+    PRIZES_WON,
     DoubleUpStakes,
     GameEndWithHandpay,
     GameVoid,
@@ -239,10 +239,7 @@ class GameAudit:
         elif kind == GAME_DOUBLE_UP.kind:
             if (double_up := self._read_record(entry, DoubleUpStakes)) is not None:
                 self._double_up_stakes_by_play_id[double_up.play_id] = double_up.stakes_cents
-        elif (
-            kind == PRIZE_REGISTERED.kind
-            and (register_line := self._read_record(entry, PrizesWon)) is not None
-        ):
+        elif kind == PRIZES_WON.kind and (register_line := self._read_record(entry, PrizesWon)) is not None:
             self._prize_lines_by_play_id.setdefault(register_line.play_id, []).append((entry, register_line))
         return None
 

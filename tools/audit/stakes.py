@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from egm.errors import InvariantError
 from egm.kernel.credits import divide_stakes_among_amounts
 from egm.kernel.positions import Position
-from egm.play.entries import GAME_PUSH, TABLE_BETS_RETURNED, GameEndWithHandpay, GameVoid, StakesReturned
+from egm.play.entries import GAME_PUSH, TABLE_BETS_RETURNED, GameEndWithHandpay, GamePush, GameVoid
 from egm.play.keys import TableKey
 from egm.play.records.game_record import (
     GameChoice,
@@ -117,7 +117,7 @@ class StakeAudit:
         """Check the stakes and tables that an entry records, and store what the checks of later entries need."""
         kind = entry.transaction.kind
         if kind == GAME_PUSH.kind:
-            record = self._read_record(entry, StakesReturned)
+            record = self._read_record(entry, GamePush)
             if record is not None:
                 self._stake_return_entries[record.play_id] = entry
         elif kind == TABLE_BETS_RETURNED.kind:

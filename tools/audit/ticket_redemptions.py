@@ -16,12 +16,12 @@ from meters import StoredEntry
 from meters.recall import read_details
 
 #: The kind of the entry that issues a ticket.
-_TICKET_ISSUE_KIND: Final = entries.VOUCHER_OUT.kind
+_TICKET_ISSUE_KIND: Final = entries.TICKET_OUT.kind
 #: The kind of the entry by which staff rule on a disputed amount.
 _DISPUTED_AMOUNT_RULED_KIND: Final = entries.DISPUTED_AMOUNT_RULED.kind
 #: Kinds of entries that redeem a ticket.
 _TICKET_REDEMPTION_KINDS: Final = (
-    entries.VOUCHER_IN.kind,
+    entries.TICKET_IN.kind,
     entries.ORPHAN_TICKET.kind,
     _DISPUTED_AMOUNT_RULED_KIND,
 )

@@ -667,7 +667,7 @@ class TournamentAudit:
             best_points=max(tournament_round.best_points, won_points),
             table_state=outcome.table_state,
             last_game=LastGame(
-                play_id=record.play_id, win_cents=outcome.win_credits * play.game_record.denomination_cents
+                play_id=record.play_id, paid_cents=outcome.win_credits * play.game_record.denomination_cents
             ),
         )
         self._compare_round(entry, round_after)

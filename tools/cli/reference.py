@@ -34,7 +34,7 @@ def _iter_reference_blocks(context: click.Context, command: click.Command) -> It
         for name in command.list_commands(context):
             subcommand = command.get_command(context, name)
             if subcommand is None:
-                raise LookupError(f"{context.command_path} lists {name!r} and does not have it")
+                raise LookupError(f"{context.command_path} lists {name!r}, but has no such command")
             if not subcommand.hidden:
                 yield from _iter_reference_blocks(
                     click.Context(subcommand, info_name=name, parent=context), subcommand

@@ -27,7 +27,7 @@ from egm.features.memory_clear.records import CLAIM_CARRIED_KIND, CLAIM_ENDED_KI
 from egm.host.keys import HostKey
 from egm.kernel.feature import Features
 from egm.kernel.keys import StorageKey
-from egm.money.disputed_amounts import DisputedAmount, DisputedAmountRuling
+from egm.money.disputed_amounts import DisputedAmount, UnpostedRuling
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RegistrationRecord
 from egm.money.records.money import (
@@ -231,7 +231,7 @@ def _claim_ruling(book: ClaimBook, state_name: str) -> None:
 
     It is carried over, and then posted from the credit that is reserved for it.
     """
-    ruling, position = book.read_record(DisputedAmountRuling, state_name), parse_position(state_name)
+    ruling, position = book.read_record(UnpostedRuling, state_name), parse_position(state_name)
     credit_account, reserved_cents = f"credit:{position}:cashable", ruling.disputed_amount.reserved_cents
     book.claimed_cents_by_account[credit_account] += reserved_cents
     disputed_amount_name = format_state_name(position, MoneyKey.DISPUTED_AMOUNT) + ruling.disputed_amount.id

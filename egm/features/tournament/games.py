@@ -297,7 +297,7 @@ def end_purse_game(machine: PositionMachine, _: Event) -> None:
         won_points=tournament_round.won_points + won_points,
         best_points=max(tournament_round.best_points, won_points),
         table_state=game_record.outcome.table_state,
-        last_game=LastGame(play_id=game_record.play_id, win_cents=game_record.returned_cents),
+        last_game=LastGame(play_id=game_record.play_id, paid_cents=game_record.returned_cents),
     )
     machine.post(
         TOURNAMENT_GAME_END,

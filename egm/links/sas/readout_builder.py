@@ -10,7 +10,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.own_entries import FAULT_RAISED
 from egm.links.sas.host import READ_HANDPAY_KEY, SasHost
 from egm.links.sas.readout import GameReadout, HandpayReadout, HopperReadout, SasReadout
-from egm.money.entries import BILL_IN, VOUCHER_OUT
+from egm.money.entries import BILL_IN, TICKET_OUT
 from egm.money.host_money import HostMoney
 from egm.money.host_restrictions import is_game_allowed
 from egm.money.keys import MoneyKey
@@ -84,7 +84,7 @@ class ReadoutBuilder:
         )
         for entry in journal.entries(BILL_IN.kind, after_sequence=next(stacker_removal_sequences, 0)):
             self.process_entry(entry)
-        for kind in (BILL_IN.kind, VOUCHER_OUT.kind):
+        for kind in (BILL_IN.kind, TICKET_OUT.kind):
             for entry in journal.entries(kind, newest_first=True, limit=1):
                 self._store_last_amount(entry)
 
@@ -102,7 +102,7 @@ class ReadoutBuilder:
         """Store the amount if the journal entry records an accepted bill or a printed ticket."""
         if entry.kind == BILL_IN.kind:
             self._last_bill_cents = int(_get_entry_record(entry)["amount_cents"])
-        elif entry.kind == VOUCHER_OUT.kind:
+        elif entry.kind == TICKET_OUT.kind:
             self._last_issued_ticket_cents = int(_get_entry_record(entry)["amount_cents"])
 
     def build_readout(self) -> SasReadout:

@@ -8,13 +8,9 @@ import hmac
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final
 
 from egm.private_files import replace_private_file, share_with_screens
 from egm.unix_sockets import open_socket_address
-
-#: The address on which the browser screen listens: this computer only.
-LOOPBACK_ADDRESS: Final = "127.0.0.1"
 
 
 def write_new_token(path: Path) -> str:
@@ -47,8 +43,8 @@ async def serve_unix_socket(
 ) -> asyncio.Server:
     """Serve clients on a unix socket at ``path``, replacing one left by a killed process.
 
-    The socket has mode 0600, or 0660 in a folder that is shared with the screens' group. If the start is cancelled
-    before the server is returned, the socket is closed.
+    The socket has mode 0600, or 0660 in a folder that is shared with the screens' group. If this call fails
+    or is cancelled, the socket is closed.
     """
     path.unlink(missing_ok=True)  # noqa: ASYNC240 (one local file, before the server starts)
     previous_umask = os.umask(0o177)

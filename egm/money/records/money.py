@@ -141,7 +141,7 @@ class CashOutRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DispensedCoins:
-    """Coins that left the hopper before its payout was abandoned, and that are not posted yet."""
+    """Coins that left the hopper before its payout was voided, and that are not posted yet."""
 
     id: str
     payout_method: Literal["coins"] = field(metadata=stored_as("way"))

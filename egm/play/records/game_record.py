@@ -281,10 +281,11 @@ class TableBetsReturned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastGame:
-    """The amount that the last finished game paid, progressive levels and returned stakes included."""
+    """The last finished game and what it paid."""
 
     play_id: str
-    win_cents: int
+    paid_cents: int = field(metadata=stored_as("win_cents"))
+    """The amount that the game paid, progressive levels and returned stakes included, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

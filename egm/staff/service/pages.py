@@ -21,7 +21,7 @@ from egm.staff.inventory import read_technical_sheet
 from egm.staff.page_texts import (
     BACK_ACTION,
     METER_GROUPS,
-    build_authors_text,
+    build_actors_text,
     build_code_text,
     build_column_titles,
     build_meter_name_text,
@@ -146,17 +146,19 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
     The groups are money and counts, faults, doors, and meters that count only since power-up or since a door
     was closed.
     """
-    rows_by_group: dict[str, list[tuple[str | PageText, PageText]]] = {"all": []}
+    rows_by_table: dict[str, list[tuple[str | PageText, PageText]]] = {"all": []}
     for name, value in reading.values.items():
         base_name, _, start_event = name.partition(".since_")
-        group = next((group for prefix, group, _ in METER_GROUPS if name.startswith(prefix)), "all")
+        table_name = next(
+            (group.table_name for group in METER_GROUPS if name.startswith(group.name_prefix)), "all"
+        )
         if value:
-            group_rows = rows_by_group.setdefault(f"since_{start_event}" if start_event else group, [])
-            group_rows.append((build_meter_name_text(base_name), build_meter_value_text(name, value)))
-    for group, rows in rows_by_group.items():
+            rows = rows_by_table.setdefault(f"since_{start_event}" if start_event else table_name, [])
+            rows.append((build_meter_name_text(base_name), build_meter_value_text(name, value)))
+    for table_name, rows in rows_by_table.items():
         if rows:
             yield build_two_column_table(
-                rows, build_text(f"service.meters.{group}", sequence=reading.sequence)
+                rows, build_text(f"service.meters.{table_name}", sequence=reading.sequence)
             )
 
 
@@ -207,7 +209,7 @@ def _build_entry_row(machine: PositionMachine, entry: StoredEntry) -> PageRow:
             build_code_text("entry", entry.kind),
             build_money_text(amount_cents) if isinstance(amount_cents, int) else build_plain_text(""),
             _format_entry_subject(record),
-            build_authors_text(machine.entry_declarations.list_authors(entry)),
+            build_actors_text(machine.entry_declarations.list_actors(entry)),
         ),
         icon="" if significance is None or significance.effect in {"log", "lamp"} else "warning",
     )

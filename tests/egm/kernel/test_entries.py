@@ -14,7 +14,7 @@ from egm import record_fields
 from egm.app.features import FEATURES
 from egm.errors import InvariantError
 from egm.kernel.entries import EntryDeclaration, EntryDeclarations, EntryError, PermittedTransfer
-from egm.money.entries import VOUCHER_REFUSED, PaperNotAcceptedReason
+from egm.money.entries import TICKET_REFUSED, PaperNotAcceptedReason
 from egm.progressive.level import Level, LevelTerms
 from egm.record_codec import get_stored_key, is_record, to_json
 from egm.staff.entries import MENU_OPENER
@@ -27,7 +27,7 @@ from paytables import Outcome, Wager
 CONDITIONS = {
     record_fields.POSITIVE_AMOUNT_CONDITION: (5, 0),
     record_fields.POSITIVE_NUMBER_CONDITION: (5, 0),
-    record_fields.NON_NEGATIVE_COUNT_CONDITION: (0, -1),
+    record_fields.NON_NEGATIVE_CONDITION: (0, -1),
     record_fields.NON_BLANK_TEXT_CONDITION: ("words", " "),
     record_fields.ISO_TIME_CONDITION: ("2026-01-01T00:00:00+00:00", "noon"),
     record_fields.SHA256_DIGEST_CONDITION: ("0" * 64, "0" * 63),
@@ -198,11 +198,11 @@ def test_the_machine_refuses_a_wrong_entry_before_it_is_durable(tmp_path):
     rig = MachineRig(tmp_path).boot()
     before = rig.journal.sequence
     with pytest.raises(EntryError, match=r"voucher\.refused: record: reason is 7"):
-        rig.machine.post(VOUCHER_REFUSED, PaperNotAcceptedReason(reason=7))
+        rig.machine.post(TICKET_REFUSED, PaperNotAcceptedReason(reason=7))
     with pytest.raises(EntryError, match="no feature declares the entry song"):
         rig.machine.post(EntryDeclaration(kind="song", record=NoneType, description="A song."))
     assert rig.journal.sequence == before
-    rig.machine.post(VOUCHER_REFUSED, PaperNotAcceptedReason(reason="unknown"))
+    rig.machine.post(TICKET_REFUSED, PaperNotAcceptedReason(reason="unknown"))
     assert rig.journal.meters().values["vouchers_refused"] == 1
     rig.close()
 

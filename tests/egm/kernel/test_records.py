@@ -46,7 +46,7 @@ STATES = {
     MoneyKey.HOPPER_PAYOUT: PayoutRecord,
     MoneyKey.UNPOSTED_COINS: money.DispensedCoins,
     MoneyKey.DISPUTED_AMOUNT: disputed_amounts.DisputedAmount,
-    MoneyKey.DISPUTED_AMOUNT_RULING: disputed_amounts.DisputedAmountRuling,
+    MoneyKey.DISPUTED_AMOUNT_RULING: disputed_amounts.UnpostedRuling,
     MoneyKey.HANDPAY: money.HandpayRecord,
     MoneyKey.UNCLAIMED_HANDPAY: money.UnclaimedRecord,
     MoneyKey.PAPER_BEING_STACKED: money.PaperRecord,
@@ -196,7 +196,7 @@ def test_a_journal_of_an_earlier_version_is_continued_recalled_and_audited(tmp_p
     assert (rig.state, rig.credit_cents) == (State.IDLE, 4950 + game.win_cents + 501 + 1900 + 1800)
     ended = find_last_game(rig.machine)
     assert ended is not None
-    assert ended[1].win_cents == game.win_cents + 501 + 1900 + 1800
+    assert ended[1].paid_cents == game.win_cents + 501 + 1900 + 1800
     (plays,) = RecallListPage().build_page(rig.machine).tables
     assert len(plays.rows) == 2
     rig.close()

@@ -85,10 +85,10 @@ def test_no_line_of_the_table_is_hidden_by_an_earlier_one():
 @pytest.mark.requirement("E-12", "D-19")
 def test_the_person_is_recorded_with_the_event(journal):
     cleared = translate(journal, "tilt.cleared", person="1001", codes=["x"])
-    assert ENTRIES.list_authors(cleared) == ("1001",)
-    assert ENTRIES.list_authors(translate(journal, "door.opened", door="main")) == ()
-    assert ENTRIES.list_authors(translate(journal, "key.turned", key="attendant", on=True)) == ("attendant",)
-    assert ENTRIES.list_authors(translate(journal, "menu.asked", by="operator")) == ("operator",)
+    assert ENTRIES.list_actors(cleared) == ("1001",)
+    assert ENTRIES.list_actors(translate(journal, "door.opened", door="main")) == ()
+    assert ENTRIES.list_actors(translate(journal, "key.turned", key="attendant", on=True)) == ("attendant",)
+    assert ENTRIES.list_actors(translate(journal, "menu.asked", by="operator")) == ("operator",)
     assert ENTRIES.format_kind_and_subject(translate(journal, "power.up")) == "power.up"
 
 
@@ -97,8 +97,8 @@ def test_all_signers_are_recorded_and_no_digest_is_taken_for_a_key_switch(
     journal,
 ):
     decided = translate(journal, "dispute.decided", persons=["1001", "1002"])
-    assert ENTRIES.list_authors(decided) == ("1001", "1002")
-    assert ENTRIES.list_authors(translate(journal, "link.found", key="ab" * 32)) == ()
+    assert ENTRIES.list_actors(decided) == ("1001", "1002")
+    assert ENTRIES.list_actors(translate(journal, "link.found", key="ab" * 32)) == ()
 
 
 @pytest.mark.requirement("J-07", "E-12")
@@ -138,7 +138,7 @@ def test_every_log_is_as_long_as_the_rules_require(journal):
         translate(journal, "voucher.out", n=n)
         translate(journal, "aft.complete", n=n)
         translate(journal, "selection", n=n)
-    assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.VOUCHERS)] == list(range(39, 4, -1))
+    assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.TICKETS)] == list(range(39, 4, -1))
     assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.TRANSFERS, 2)] == [39, 38]
     assert {e.kind for e in ENTRIES.read_log(journal, Log.EVENTS)} == {"voucher.out", "aft.complete"}
     assert list(ENTRIES.read_log(journal, Log.SOFTWARE)) == []

@@ -40,7 +40,7 @@ def rig(tmp_path):
 
 def list_voucher_log(rig) -> list[str]:
     """Return the kinds of the entries that the log of tickets shows."""
-    return [entry.kind for entry in rig.machine.entry_declarations.read_log(rig.journal, Log.VOUCHERS)]
+    return [entry.kind for entry in rig.machine.entry_declarations.read_log(rig.journal, Log.TICKETS)]
 
 
 def restart(rig, folder, **options) -> MachineRig:

@@ -273,7 +273,7 @@ def test_a_sheet_and_the_logs_list_work_that_is_signed_by_name_in_a_form(rig, tm
     finish(rig, "belt replaced", "").touch("leave")
     (sheet,) = iter_sheets(rig.journal.entries(), FEATURES.entry_declarations)
     signers = (STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR],)
-    assert [line.authors for line in sheet.lines if line.event_and_subject == "machine.checked"] == [signers]
+    assert [line.actors for line in sheet.lines if line.event_and_subject == "machine.checked"] == [signers]
     rows = MenuUser(rig).sign_in(Role.INSPECTOR).touch("log.events").page.tables[0].rows
     shown = {translate_text(row.cells[1], "en"): translate_text(row.cells[-1], "en") for row in rows}
     assert shown["Last game and accounts checked"] == STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR]

@@ -234,7 +234,7 @@ ROWS = (
         complement_is_sound=case(amount_cents=0),
     ),
     *rows(
-        "disputed_amount in for rulings: rule_disputed_amount",
+        "disputed_amount in for rulings: apply_disputed_amount_ruling",
         DISPUTED,
         {**VALUES[EventType.RULE_ON_DISPUTED_AMOUNT], "disputed": _dispute},
         ruling_is_sound=case(amount_cents=501),

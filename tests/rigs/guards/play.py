@@ -221,7 +221,7 @@ SHOWN = {"value": lambda rig: find_open_game(rig.machine).play_id}
 #: Rules of unfinished work and their guards, all of which fail on an idle machine.
 AUTOMATIC = {
     "after_event in for cash-out: return_abandoned_bets": "standing_bets_are_abandoned",
-    "after_event in everywhere: resume_disputed_amounts": "disputed_amount_work_is_pending",
+    "after_event in everywhere: resume_disputed_amounts": "ruling_or_fault_is_pending",
     "after_event in everywhere: post_unclaimed_handpay": "unclaimed_handpay_is_unposted",
     "after_event in after boot: complete_cash_out_by_ruling": "ticket_ruling_is_unfinished",
     "after_event in everywhere: finish_interrupted_cash_out": "cash_out_is_unfinished",
@@ -269,7 +269,7 @@ ROWS = (
     *rows("pause_over in for cash-out: end_pause", IDLE, pause_is_over=case()),
     *rows("session_over in for cash-out: end_session", IDLE, session_is_over=case()),
     *rows("residual in idle: play_residual_credit", IDLE, residual_may_be_played=case()),
-    *rows("residual in for cash-out: remove_residual_credit", IDLE, residual_may_go=case()),
+    *rows("residual in for cash-out: give_up_residual_credit", IDLE, residual_may_go=case()),
     # ------------------------------------------------------------------ standing bets
     *rows(
         "cash_out in out_of_service: return_bets_and_cash_out",

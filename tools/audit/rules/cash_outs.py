@@ -254,7 +254,7 @@ def _check_restricted_expiry(context: CheckContext) -> None:
 
 _CASH_OUT_RULES: Final = (
     AuditRule(
-        entry_declaration=entries.VOUCHER_CASH_OUT_REQUESTED,
+        entry_declaration=entries.TICKET_CASH_OUT_REQUESTED,
         allowed_machine_states=STATES_FOR_CASH_OUT,
         id="$id:text",
         stored_before={"pay_out": None, "handpay": None},
@@ -286,7 +286,7 @@ _CASH_OUT_RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=host_entries.VOUCHER_NUMBERED,
+        entry_declaration=host_entries.TICKET_NUMBER_STORED,
         id="{id}.numbered",
         stored_before={"pay_out": ObjectWithMembers(bound_name="pay_out", id="$id", way="ticket", number="")},
         record={"id": "$id", "number": "$number"},
@@ -323,7 +323,7 @@ _CASH_OUT_RULES: Final = (
         stored_after={"print": None},
     ),
     AuditRule(
-        entry_declaration=entries.VOUCHER_OUT,
+        entry_declaration=entries.TICKET_OUT,
         id="{id}.printed",
         ref="$id",
         stored_before={
@@ -339,7 +339,7 @@ _CASH_OUT_RULES: Final = (
         extra_checks=(_check_validation_ring, check_ticket_ledger_grows),
     ),
     AuditRule(
-        entry_declaration=host_entries.VOUCHER_REPORTED_AGAIN,
+        entry_declaration=host_entries.TICKET_REPORTED_AGAIN,
         record={"id": "$id"},
         extra_checks=(_check_validation_ring,),
     ),

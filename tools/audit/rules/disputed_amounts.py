@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from egm.kernel.states import ALL_STATES, STATES_FOR_RULINGS
 from egm.money import entries
-from egm.money.disputed_amounts import DisputedAmount, DisputedAmountRuling
+from egm.money.disputed_amounts import DisputedAmount, UnpostedRuling
 from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.money.records.money import CashOutRecord, DispensedCoins
 from egm.people import Permission
@@ -250,7 +250,7 @@ def _find_disputed_amount_ruled_on(context: CheckContext) -> DisputedAmount:
 
     Raises :class:`PatternMismatch` if it is not open, or if a ruling on a different one is stored.
     """
-    ruling = context.stored_record_before(DisputedAmountRuling, "ruling")
+    ruling = context.stored_record_before(UnpostedRuling, "ruling")
     stored_amount = context.stored_record_before(DisputedAmount, f"disputed:{context.record['id']}")
     if stored_amount is None:
         raise PatternMismatch(
@@ -273,7 +273,7 @@ def _check_ruling(context: CheckContext) -> None:
     disputed_amount, record = _find_disputed_amount_ruled_on(context), context.record
     awarded_cents, ruling = (
         record.get("amount_cents"),
-        context.stored_record_before(DisputedAmountRuling, "ruling"),
+        context.stored_record_before(UnpostedRuling, "ruling"),
     )
     # A stored ruling was checked when the reserved amount was released; a restart may follow.
     if ruling is None:
@@ -366,7 +366,7 @@ def _derive_stored_print_after_ruling(
         if print_record
         else {}
     )
-    return stored_print if disputed_amount.is_about_printed_ticket else {}
+    return stored_print if disputed_amount.is_about_print_job else {}
 
 
 def _does_ruling_redeem_ticket(context: CheckContext, disputed_amount: DisputedAmount) -> bool:
@@ -374,9 +374,7 @@ def _does_ruling_redeem_ticket(context: CheckContext, disputed_amount: DisputedA
 
     A ruling does not if the cashier's cage has already paid the ticket: then the operator bears the amount.
     """
-    is_inserted_ticket = (
-        bool(disputed_amount.masked_ticket_number) and not disputed_amount.is_about_printed_ticket
-    )
+    is_inserted_ticket = bool(disputed_amount.masked_ticket_number) and not disputed_amount.is_about_print_job
     return is_inserted_ticket and context.record["amount_cents"] > 0 and context.entry.id.endswith(".in")
 
 
@@ -387,7 +385,7 @@ def _derive_ruling_payment(context: CheckContext) -> Any:
     """
     disputed_amount, awarded_cents = _find_disputed_amount_ruled_on(context), context.record["amount_cents"]
     # The reservation is ended by the cash-out, which is paid by the ticket or by hand.
-    if disputed_amount.is_about_printed_ticket:
+    if disputed_amount.is_about_print_job:
         return []
     source = "house:disputed"
     if disputed_amount.reserved_cents:
@@ -407,7 +405,7 @@ def _derive_ruling_payment(context: CheckContext) -> Any:
 
 def _check_release_for_ruling(context: CheckContext) -> None:
     """Check that the stored ruling is on the disputed amount whose reserved credit the checked entry releases."""
-    ruling = context.stored_record_after(DisputedAmountRuling, "ruling")
+    ruling = context.stored_record_after(UnpostedRuling, "ruling")
     stored_amount = context.stored_record_before(DisputedAmount, f"disputed:{context['id']}")
     if (
         ruling is None
@@ -424,7 +422,7 @@ def _check_release_for_ruling(context: CheckContext) -> None:
 
 RULES: Final = (
     AuditRule(
-        entry_declaration=entries.TICKET_DISPUTED,
+        entry_declaration=entries.TICKET_PRINT_DISPUTED,
         stored_before={"print": ObjectWithMembers(bound_name="print", state="printing")},
         stored_after={"print": ObjectWithChanges(original="print", state="disputed")},
         extra_checks=(check_disputed_ticket_print,),

@@ -502,7 +502,7 @@ _GAME_RULES: Final = (
 #: The rules of residual credit.
 _RESIDUAL_CREDIT_RULES: Final = (
     AuditRule(
-        entry_declaration=entries.RESIDUAL_REMOVED,
+        entry_declaration=entries.RESIDUAL_GIVEN_UP,
         allowed_machine_states=STATES_FOR_CASH_OUT,
         extra_checks=(check_residual_credit,),
         record={"amount_cents": DerivedValue(sum_credit_cents)},

@@ -370,7 +370,7 @@ _HANDPAY_RULES: Final = (
         permission=Permission.RULE_ON_MONEY,
     ),
     AuditRule(
-        entry_declaration=play_entries.PRIZE_REGISTERED,
+        entry_declaration=play_entries.PRIZES_WON,
         allowed_machine_states=STATES_SHOWING_OUTCOME,
         id="{play}.prize-{n:n}",
         stored_before={"game": {"play_id": "$play"}},

@@ -231,7 +231,7 @@ _BILL_AND_TICKET_RULES: Final = (
         extra_checks=(check_disputed_bill_or_ticket,),
     ),
     AuditRule(
-        entry_declaration=entries.VOUCHER_ESCROW,
+        entry_declaration=entries.TICKET_ESCROW,
         allowed_machine_states=STATES_FOR_STACKING,
         late_order_seconds=_STACK_ORDER_DELAY_SECONDS_MAX,
         id="$id:text",
@@ -249,7 +249,7 @@ _BILL_AND_TICKET_RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=entries.VOUCHER_IN,
+        entry_declaration=entries.TICKET_IN,
         id="{paper}.in",
         ref="$paper",
         stored_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
@@ -262,7 +262,7 @@ _BILL_AND_TICKET_RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=entries.VOUCHER_DISPUTED,
+        entry_declaration=entries.TICKET_IN_DISPUTED,
         id="{paper}.void",
         ref="$paper",
         stored_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
@@ -271,7 +271,7 @@ _BILL_AND_TICKET_RULES: Final = (
         extra_checks=(check_unredeemable_ticket_in_box,),
     ),
     AuditRule(
-        entry_declaration=entries.VOUCHER_NOT_STACKED,
+        entry_declaration=entries.TICKET_NOT_STACKED,
         id="{paper}.void",
         ref="$paper",
         stored_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
@@ -285,7 +285,7 @@ _BILL_AND_TICKET_RULES: Final = (
         extra_checks=(_check_result_of_unstacked_ticket, check_disputed_bill_or_ticket),
     ),
     AuditRule(
-        entry_declaration=host_entries.HOST_VOUCHER_NOT_STACKED,
+        entry_declaration=host_entries.HOST_TICKET_NOT_STACKED,
         stored_before={"host_ticket": ObjectWithMembers(bound_name="result_before", status="pending")},
         record=ObjectWithChanges(original="result_before", status="not_stacked"),
         stored_after={"host_ticket": ObjectWithChanges(original="result_before", status="not_stacked")},
@@ -311,7 +311,7 @@ _BILL_AND_TICKET_RULES: Final = (
             stored_after={"host_ticket?": "$:object"},
             extra_checks=(require_stored_value("host_ticket", _derive_result_after_return),),
         )
-        for declaration in (entries.BILL_RETURNED, entries.VOUCHER_RETURNED)
+        for declaration in (entries.BILL_RETURNED, entries.TICKET_RETURNED)
     ),
 )
 

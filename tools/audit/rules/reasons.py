@@ -10,7 +10,7 @@ from typing import Any, Final
 from egm.host.keys import HostKey
 from egm.kernel.events import State
 from egm.kernel.states import STATES_FOR_CASH_OUT
-from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED
+from egm.play.entries import RESIDUAL_GIVEN_UP, RESIDUAL_PLAYED
 from egm.play.keys import PlayKey
 from egm.play.player_protection import PAUSING_REMINDER_KINDS
 from egm.play.records.protection import ReminderRecord
@@ -20,7 +20,7 @@ from tools.audit.rules.states import derive_machine_state
 
 #: The kind of entry that treats residual credit in each way.
 _ENTRY_KIND_BY_TREATMENT: Final[Mapping[str, str]] = {
-    "given_up": RESIDUAL_REMOVED.kind,
+    "given_up": RESIDUAL_GIVEN_UP.kind,
     "played": RESIDUAL_PLAYED.kind,
 }
 

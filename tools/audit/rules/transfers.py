@@ -98,13 +98,13 @@ _REFUSED_TICKET_PATTERN: Final = {
 #: The rules of a host's replies about tickets, and of the ticket ledger.
 _TICKET_RULES: Final = (
     AuditRule(
-        entry_declaration=entries.HOST_VOUCHER_REFUSED,
+        entry_declaration=entries.HOST_TICKET_RETURNED,
         record={"id": "$id", "number": "$number", "status": "$status"},
         stored_after={"host_ticket?": _REFUSED_TICKET_PATTERN},
         extra_checks=(require_new_id("ticket"),),
     ),
     AuditRule(
-        entry_declaration=entries.VOUCHER_AUTHORISED,
+        entry_declaration=entries.TICKET_STACKING_ORDERED,
         record={"id": "$id", "number": "$number", "amount_cents": "$cents", "kind": "$credit"},
         stored_after={
             "host_ticket": {
@@ -126,7 +126,7 @@ _TICKET_RULES: Final = (
         stored_after={"host_ticket": ObjectWithChanges(original="result_before", told=True)},
     ),
     AuditRule(
-        entry_declaration=entries.ISSUED_VOUCHER_READ_BY_HOST,
+        entry_declaration=entries.PRINTED_TICKET_READ_BY_HOST,
         stored_after={
             "validations_read": DerivedValue(
                 lambda context: (context.stored_value_before("validations_read") or 0) + 1

@@ -472,7 +472,7 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
         "effect": str(significance.effect) if significance else "",
         "clear": str(significance.cleared_by) if significance else "",
         "sas": significance.sas_exception_code if significance else None,
-        "person": ", ".join(FEATURES.entry_declarations.list_authors(entry)),
+        "person": ", ".join(FEATURES.entry_declarations.list_actors(entry)),
         "position": entry.transaction.dims.get("position"),
         "cents": sum(transfer.amount_cents for transfer in entry.transfers) or None,
         "story": details,

@@ -203,7 +203,7 @@ def _build_document(sheet: InterventionSheet) -> dict[str, Any]:
     }
     sheet_data = asdict(sheet)
     sheet_data["lines"] = [
-        {"when": line.time_utc, "what": line.event_and_subject, "person": ", ".join(line.authors)}
+        {"when": line.time_utc, "what": line.event_and_subject, "person": ", ".join(line.actors)}
         for line in sheet.lines
     ]
     sheet_data["before"], sheet_data["after"] = (

@@ -20,10 +20,9 @@ from egm.config.computer_checks import find_missing_ports
 from egm.devices.protocols import PROTOCOLS
 from egm.errors import OperatorError
 from egm.isolated import build_python_command
-from egm.links.screen.private_sockets import LOOPBACK_ADDRESS
 from egm.people.demonstration import DEMONSTRATION_FILE_NAME
 from egm.private_process import end_with_parent, make_process_private
-from egm.screen import EXIT_CODE_CLOSED_BY_PERSON
+from egm.screen import EXIT_CODE_CLOSED_BY_PERSON, LOOPBACK_ADDRESS
 from meters import JournalError
 from meters.lock import FolderLock
 from tools.cli.demonstration import load_demonstration_badges

@@ -22,7 +22,7 @@ def build_sheets(rules: WheelRules | WheelTable, _analysis: Analysis) -> list[Sh
     labelled_values: LabelledValues = [
         *_describe_wheel(segments, definition.wheel.revolutions_min),
         ("highest factor of repeated spins", definition.wheel.factor_max),
-        ("stakes, credits per area", ", ".join(map(str, definition.layout.stake_options))),
+        ("stakes, credits per area", ", ".join(map(str, definition.stake_rules.stake_options))),
     ]
     rows = [
         [
