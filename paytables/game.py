@@ -412,7 +412,7 @@ def _iter_keys(table: BaseModel) -> Iterator[tuple[str, object]]:
     return ((type(table).model_fields[name].alias or name, value) for name, value in table)
 
 
-def game_from_text(text: str, file: str) -> Game:
+def build_game_from_json(text: str, file: str) -> Game:
     """Build a game from its definition's canonical JSON; ``file`` is named in errors.
 
     Raises :class:`DefinitionError`.
