@@ -230,8 +230,8 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
     # ------------------------------------------------------------------ table state between rounds
     @property
-    def shared_state_keys(self) -> frozenset[str]:
-        """Return the table-state keys that all players share: the shoe, and the turn to hold the bank."""
+    def shared_state_fields(self) -> frozenset[str]:
+        """Return the fields of the table state that all players share: the shoe, and the turn to hold the bank."""
         return frozenset({"shoe", BANK_SPOT})
 
     def with_table_state(self, table_state: object) -> Self:

@@ -60,7 +60,7 @@ class SuperPanBet(BankBet):
     """The only bet of Super Pan 9, and its commission if it wins."""
 
     commission: BaccaratCommission
-    """The commission on a won bet."""
+    """The commission on a winning bet."""
 
     def compute_commission(self, credits_: int) -> int:
         """Return the commission on a winning Super Pan 9 bet of ``credits_``, in credits."""

@@ -26,7 +26,7 @@ from egm.screen.scenes.pay_table import (
     format_spot_odds,
     list_spot_pay_rows,
 )
-from egm.screen.scenes.progressive import draw_level, list_levels_beside_field
+from egm.screen.scenes.progressive import draw_level, list_shown_levels
 from egm.screen.scenes.roulette_wheel import POCKET_COLOUR_BY_NAME, shorten_pocket_label
 from egm.screen.steps import TableStep
 from egm.screen.table import BetSpot, TableGameData, build_bet_limits, find_spot_closure, is_bet_on
@@ -58,7 +58,7 @@ def draw_table_side_panels(context: DrawingContext, right_panel_rect: Rect) -> N
 
     The left panel has the player's chips and tools. The right one has the last results and below them, depending on the
     state of the round: the pending decision, the settled bets, the selected spot or a hint; then pay tables.
-    ``right_panel_rect`` is the part of the right panel below the meters of progressive levels. For a game without
+    ``right_panel_rect`` is the part of the right panel below the displays of progressive levels. For a game without
     betting spots, the panels have only its pay table.
     """
     view, table = context.view, context.view.table
@@ -616,7 +616,7 @@ def _draw_settlements(
 def _draw_telephone_strip(context: DrawingContext, table: TableGameData) -> None:
     """Draw the strip above the felt on a telephone.
 
-    It has the meters of progressive levels and one of these: the pending decision, the selected bet spot, or the last
+    It has the displays of progressive levels and one of these: the pending decision, the selected bet spot, or the last
     results.
     """
     painter, view, (x, y, w, _) = context.painter, context.view, context.layout.left_panel
@@ -624,7 +624,7 @@ def _draw_telephone_strip(context: DrawingContext, table: TableGameData) -> None
     settled_step = find_settled_step(context)
     decision = view.decision if is_decision_due(view, context.theme) else None
     style = TextStyle("strong", "caption", "text")
-    levels = list_levels_beside_field(context)
+    levels = list_shown_levels(context)
     for i, level in enumerate(levels):
         level_width = w / len(levels)
         level_rect: Rect = (x + i * level_width + 8, y + 8, level_width - 16, LEVELS_STRIP_HEIGHT - 10)

@@ -231,8 +231,8 @@ class RoomRules(SeatedRules):
         return TableLayout((spot,), self.definition.table, self.definition.preset_bets)
 
     @property
-    def shared_state_keys(self) -> frozenset[str]:
-        """Return the key of the table state that all players share: the button."""
+    def shared_state_fields(self) -> frozenset[str]:
+        """Return the field of the table state that all players share: the button."""
         return frozenset({BUTTON_KEY})
 
     def with_table_state(self, table_state: object) -> Self:
