@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Final
 
 from egm.kernel.messages import GameOutcome
-from egm.screen.outcome import ReelSpin
+from egm.screen.reel_data import ReelSpin
 from egm.screen.round_result import RoundResultView
 from egm.screen.steps import DisplayStep, DoubleUpStep, HoldStep, KenoStep, PickStep, TableStep, WheelStep
 from egm.screen.theme import MotionSettings

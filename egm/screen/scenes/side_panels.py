@@ -9,8 +9,8 @@ from egm.screen.keno_slip import (
     find_current_preset_ticket,
 )
 from egm.screen.layout import SMALL_PRINT_LINE_HEIGHT, Layout
-from egm.screen.outcome import PrizeTableRow, ReelData, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle
+from egm.screen.reel_data import ReelData, ReelPrize, compute_prize_at_bet
 from egm.screen.scenes.drawing_context import DrawingContext, draw_heading
 from egm.screen.scenes.keno import lay_out_preset_ticket_rows, list_keno_prizes
 from egm.screen.scenes.limits_sign import LIMITS_TEXT_STYLE, draw_limits_sign, lay_out_small_print
@@ -39,7 +39,7 @@ def find_base_reel_data(context: DrawingContext) -> ReelData | None:
     return next(iter(reel_data_by_stage.values()), None)
 
 
-def list_current_prizes(context: DrawingContext, reel_data: ReelData) -> list[tuple[PrizeTableRow, int]]:
+def list_current_prizes(context: DrawingContext, reel_data: ReelData) -> list[tuple[ReelPrize, int]]:
     """Return the prizes that the current bet can win, each with its value in credits, the highest first (C-22)."""
     game, snapshot = context.view.game, context.view.snapshot
     if game is None or snapshot is None:
@@ -290,7 +290,7 @@ def _draw_preset_ticket_row(context: DrawingContext, game: GameView, rect: Rect,
 def _draw_prizes(
     context: DrawingContext,
     reel_data: ReelData,
-    prizes: list[tuple[PrizeTableRow, int]],
+    prizes: list[tuple[ReelPrize, int]],
     rect: Rect,
     heading: str,
 ) -> None:
@@ -311,7 +311,7 @@ def _draw_prizes(
 
 
 def _draw_prize(
-    context: DrawingContext, reel_data: ReelData, prize: PrizeTableRow, rect: Rect, credits_: int
+    context: DrawingContext, reel_data: ReelData, prize: ReelPrize, rect: Rect, credits_: int
 ) -> None:
     """Draw one prize on a side panel: its symbols, or else its name, and its pay in credits."""
     painter, (x, y, w, h) = context.painter, rect
