@@ -14,7 +14,7 @@ from egm.screen.reel_data import GameDataError, ReelData, ReelSpin, read_reel_sp
 
 @dataclass(frozen=True, slots=True)
 class BonusAward:
-    """The award of one coin, box or wheel segment of a feature."""
+    """The award of one coin, box or wheel segment of a stage."""
 
     name: str
     credits: int
@@ -219,7 +219,7 @@ def _read_double_up_steps(rounds_data: Any) -> list[DisplayStep]:
 
 
 def _read_awards(awards_data: Any, pay_factor: int) -> tuple[BonusAward, ...]:
-    """Return the awards of a feature's coins, boxes or segments, their published pays multiplied by ``pay_factor``."""
+    """Return the awards of a stage's coins, boxes or segments, their published pays multiplied by ``pay_factor``."""
     return tuple(_read_award(award_data, pay_factor) for award_data in awards_data)
 
 

@@ -400,7 +400,7 @@ class RoundClock(DueEventService):
 
 
 def create_round_clock(context: MachineContext) -> Iterable[BackgroundService]:
-    """Return the clock of the tournament rounds at one player position.
+    """Return the services of this feature at one player position: the clock of the tournament rounds.
 
     This also sets the path of the tournament's rules file, which depends on the state folder.
     """

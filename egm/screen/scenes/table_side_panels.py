@@ -7,7 +7,7 @@ from egm.kernel.messages import DecisionRequest, Snapshot
 from egm.screen.layout import LEVELS_STRIP_HEIGHT, compute_rect_centre
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.roads import count_most_and_least_frequent_numbers
-from egm.screen.round_result import RoundResultView
+from egm.screen.round_result import TableRoundResult
 from egm.screen.scenes.cards import append_split_number, format_settlement
 from egm.screen.scenes.chip_keys import (
     draw_table_key,
@@ -145,7 +145,7 @@ def find_settled_step(context: DrawingContext) -> TableStep | None:
     return step if have_parts_stopped and isinstance(step, TableStep) and step.settlements else None
 
 
-def find_round_result(context: DrawingContext) -> RoundResultView | None:
+def find_round_result(context: DrawingContext) -> TableRoundResult | None:
     """Return the result of the selected game's round if its moving parts have stopped, otherwise None."""
     presentation = context.view.selected_game_presentation
     return (
@@ -155,7 +155,7 @@ def find_round_result(context: DrawingContext) -> RoundResultView | None:
     )
 
 
-def describe_outcome(context: DrawingContext, result: RoundResultView) -> str:
+def describe_outcome(context: DrawingContext, result: TableRoundResult) -> str:
     """Return how a table round ended: the number, the dice or the winning side.
 
     Empty if the round has no single result, or if the game has cards and no scoreboard: the cards then show the result.
@@ -183,7 +183,7 @@ def describe_outcome(context: DrawingContext, result: RoundResultView) -> str:
     return _describe_winner(context, result) if table.scoreboard_sides else ""
 
 
-def _format_throw(context: DrawingContext, result: RoundResultView) -> str:
+def _format_throw(context: DrawingContext, result: TableRoundResult) -> str:
     """Return the text for a throw of craps: its total, and whether it set, made or lost the point."""
     display, point_before = result.display, result.point_before
     total, point = int(display["total"]), display.get("point")
@@ -194,7 +194,7 @@ def _format_throw(context: DrawingContext, result: RoundResultView) -> str:
     return context.texts.translate(key, total=total, point=point or 0)
 
 
-def _describe_winner(context: DrawingContext, result: RoundResultView) -> str:
+def _describe_winner(context: DrawingContext, result: TableRoundResult) -> str:
     """Return a text that says which of two sides has won a round, or that it is a tie, and the points."""
     game, table, translate = context.view.game, context.view.table, context.texts.translate
     assert game is not None
