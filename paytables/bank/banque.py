@@ -314,17 +314,17 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         round_hands = RoundHands(holder_by_hand_id, viewer, count_points, face_down_card_count=2)
         for name in (*TABLEAU_IDS, _BANKER_HAND_ID) * 2:
             yield round_hands.deal_card(name, shoe, draw)
-        draws_by_tableau = {}
+        does_draw_by_tableau = {}
         for name in TABLEAU_IDS:
-            draws_by_tableau[name] = yield from self._decide_draw(round_hands, name, bets)
+            does_draw_by_tableau[name] = yield from self._decide_draw(round_hands, name, bets)
         yield from round_hands.turn_face_up(_BANKER_HAND_ID)
         third_cards: list[int | None] = []
         for name in TABLEAU_IDS:
-            if draws_by_tableau[name]:
+            if does_draw_by_tableau[name]:
                 yield round_hands.deal_card(name, shoe, draw)
             third_cards.append(
                 CARD_POINTS_BY_RANK[get_rank(round_hands.cards_by_hand_id[name][2])]
-                if draws_by_tableau[name]
+                if does_draw_by_tableau[name]
                 else None
             )
         if self.definition.banker_rules.should_draw(round_hands.count_points(_BANKER_HAND_ID), third_cards):

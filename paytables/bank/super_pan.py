@@ -87,8 +87,8 @@ class SuperPanDefinition(BankDefinition):
         if self.player_bank is not None:
             if self.stake.id != STAKE_SPOT:
                 raise ValueError(f"stake.id: must be {STAKE_SPOT!r} if a player may be the bank")
-            denominations = len(self.game.denominations_cents)
-            self.player_bank.check_table(self.table.seat_count, self.stake.limits, denominations)
+            denomination_count = len(self.game.denominations_cents)
+            self.player_bank.check_table(self.table.seat_count, self.stake.limits, denomination_count)
         return self
 
     @model_validator(mode="after")
@@ -143,11 +143,13 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         """Play a round: deal three cards each, let each seat draw, turn all hands, draw for the bank, settle."""
         banked_round = self.arrange_bank(bets)
         hand_id_by_seat = {bet.seat: format_hand_id(bet.seat) for bet in banked_round.played_bets}
-        holders = {
+        holder_by_hand_id = {
             BANK_SPOT: banked_round.bank_seat,
             **{hand_id: seat for seat, hand_id in hand_id_by_seat.items()},
         }
-        round_hands = RoundHands(holders, viewer, _count_points, face_down_card_count=_CARDS_PER_HAND + 1)
+        round_hands = RoundHands(
+            holder_by_hand_id, viewer, _count_points, face_down_card_count=_CARDS_PER_HAND + 1
+        )
         if not (yield from self.ask_whether_bank_covers(banked_round, round_hands.to_json(), viewer)):
             return (yield from self.return_stakes(bets, round_hands.to_json()))
         yield from banked_round.returned_settlements
@@ -170,7 +172,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             decision = Decision("super-pan", (STAND_OPTION, DRAW_OPTION), prompt, seat=bet.seat)
             if decision.get_chosen_option((yield decision)) == DRAW_OPTION:
                 yield round_hands.deal_card(hand_id, shoe, draw)
-        yield from round_hands.turn_face_up(*holders)
+        yield from round_hands.turn_face_up(*holder_by_hand_id)
         if round_hands.count_points(BANK_SPOT) <= _BANK_DRAWS_UP_TO_POINTS:
             yield round_hands.deal_card(BANK_SPOT, shoe, draw)
         for bet in banked_round.played_bets:
@@ -273,8 +275,8 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             else []
         )
         for case in self._iter_cases({STAKE_SPOT: stakes[BANK_SPOT]}, choose_option):
-            (stake,) = case.settlements
-            yield WeightedResult(case.weight, [*own_settlements, mirror_settlement(stake)])
+            (settlement,) = case.settlements
+            yield WeightedResult(case.weight, [*own_settlements, mirror_settlement(settlement)])
 
     def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of the stake and, if a player may hold the bank, of the bank, to this depth."""
