@@ -1,4 +1,4 @@
-"""The commission that a table takes from a won stake (by-law, ss. 32, 47 and 111)."""
+"""The commission that a table charges on a winning bet (Québec by-law, ss. 32, 47 and 111)."""
 
 from pydantic import Field
 
@@ -7,19 +7,18 @@ from paytables.wording import format_count
 
 
 class Commission(StrictTable):
-    """A commission on a won stake: ``credits`` for each ``of`` credits staked.
+    """A commission on a winning bet: in the file, ``credits`` for each ``of`` credits staked.
 
-    A remainder of less than ``of`` credits is charged like ``of`` credits.
+    The stake is divided into parts of ``of`` credits. A last, smaller part is charged in full.
     """
 
     credits_per_part: PositiveInt = Field(default=1, alias="credits")
-    """The credits taken for each ``part_credits`` credits staked."""
+    """The credits charged for each part of the stake."""
     part_credits: PositiveInt = Field(default=20, alias="of")
-    """The size of the parts into which the stake is divided. The commission is taken for each part, also for a smaller
-    last one."""
+    """The size of the parts into which the stake is divided, in credits."""
 
     def compute_credits(self, stake_credits: int) -> int:
-        """Return the commission on a winning stake, in credits."""
+        """Return the commission on a winning bet with this stake, in credits."""
         return -(-stake_credits // self.part_credits) * self.credits_per_part
 
     def describe(self) -> dict[str, str]:
@@ -33,11 +32,11 @@ class Commission(StrictTable):
 
 
 class BaccaratCommission(Commission):
-    """A commission of a baccarat game, whose key ``per`` (the size of a part) must be present.
+    """A commission of a baccarat game. The file's key for the size of a part is ``per``, and it must be present.
 
-    Québec s.32 counts 5 % of the stake, or of the next higher multiple of ten: if ten dollars are 20 credits,
-    ``per = 20``.
+    Québec by-law, s. 32: 5 % of the stake, rounded up to a multiple of ten dollars. With credits of 50 cents, ten
+    dollars are 20 credits, so ``per = 20`` (and ``credits = 1``).
     """
 
     part_credits: PositiveInt = Field(alias="per")
-    """The size of the parts into which the stake is divided; ``credits_per_part`` are taken for each."""
+    """The size of the parts into which the stake is divided, in credits."""

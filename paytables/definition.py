@@ -336,7 +336,7 @@ def _format_key(error_location: tuple[int | str, ...], definition_data: Any, *, 
     return ".".join(parts)
 
 
-def list_library_games() -> tuple[str, ...]:
+def list_non_table_games() -> tuple[str, ...]:
     """Return the ids of the slot, Keno and wheel games shipped with the machine, sorted."""
     return tuple(sorted(path.stem for path in LIBRARY_FOLDER.glob("*.toml")))
 
@@ -347,8 +347,8 @@ def list_table_games() -> tuple[str, ...]:
 
 
 def list_shipped_games() -> tuple[str, ...]:
-    """Return the ids of every game shipped with the machine: :func:`list_library_games`, then the table games."""
-    return (*list_library_games(), *list_table_games())
+    """Return the ids of every game shipped with the machine: :func:`list_non_table_games`, then the table games."""
+    return (*list_non_table_games(), *list_table_games())
 
 
 def read_source(id_or_path: str | Path) -> SourceFile:

@@ -49,5 +49,5 @@ class AnalysisError(PaytableError):
     """Raised if a figure of a game cannot be computed; the text names the figure and the reason."""
 
 
-class BeyondExactAnalysis(AnalysisError):
+class BeyondExactAnalysisError(AnalysisError):
     """Raised if an exact figure of a game would take too much time or memory; a simulation can estimate it."""

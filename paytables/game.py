@@ -120,14 +120,14 @@ class GameRules(Protocol):
         """Return how many seconds several seats have to bet on one round, or None if each seat plays alone."""
 
     @property
-    def shared_state_keys(self) -> frozenset[str]:
-        """Return the keys of ``Outcome.table_state`` that all players at a table share, such as the shoe."""
+    def shared_state_fields(self) -> frozenset[str]:
+        """Return the fields of ``Outcome.table_state`` that all players at a table share, such as the shoe."""
 
     @property
-    def standing_bet_state_keys(self) -> frozenset[str]:
-        """Return the shared keys of the table state that standing bets depend on.
+    def standing_bet_state_fields(self) -> frozenset[str]:
+        """Return the shared fields of the table state that standing bets depend on.
 
-        A player who misses a round keeps the earlier values of these keys.
+        A player who misses a round keeps the earlier values of these fields.
         """
 
     def combine_seat_wagers(self, wager: Wager, seat: int, other_wagers: Mapping[int, Wager]) -> Wager:
@@ -412,7 +412,7 @@ def _iter_keys(table: BaseModel) -> Iterator[tuple[str, object]]:
     return ((type(table).model_fields[name].alias or name, value) for name, value in table)
 
 
-def game_from_text(text: str, file: str) -> Game:
+def build_game_from_json(text: str, file: str) -> Game:
     """Build a game from its definition's canonical JSON; ``file`` is named in errors.
 
     Raises :class:`DefinitionError`.

@@ -89,7 +89,7 @@ class Odds:
         return {"en": f"{won_part} to {per_stake}", "fr": f"{won_part.replace('.', ',')} à {per_stake}"}
 
     def compute_total_return(self, credits_: int, rounding: Literal["down"] | None = None) -> int:
-        """Return what a won stake of ``credits_`` returns in total, the stake included, in whole credits.
+        """Return what a winning bet of ``credits_`` returns in total, the stake included, in whole credits.
 
         Raises ValueError if that is a fraction and ``rounding`` is not given.
         """

@@ -192,8 +192,8 @@ class PlayerBankRules(SeatedRules):
         return self.player_bank is not None
 
     @property
-    def shared_state_keys(self) -> frozenset[str]:
-        """Return the table-state key that all players share: the turn to be the bank."""
+    def shared_state_fields(self) -> frozenset[str]:
+        """Return the field of the table state that all players share: the turn to be the bank."""
         return frozenset() if self.player_bank is None else frozenset({BANK_SPOT})
 
     def with_table_state(self, table_state: object) -> Self:

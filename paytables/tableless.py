@@ -79,13 +79,13 @@ class TablelessRules:
         return None
 
     @property
-    def shared_state_keys(self) -> frozenset[str]:
-        """Return no keys: the game has no table state that players could share."""
+    def shared_state_fields(self) -> frozenset[str]:
+        """Return no fields: the game has no table state that players could share."""
         return frozenset()
 
     @property
-    def standing_bet_state_keys(self) -> frozenset[str]:
-        """Return no keys: the game has no bets that stand from one round to the next."""
+    def standing_bet_state_fields(self) -> frozenset[str]:
+        """Return no fields: the game has no bets that stand from one round to the next."""
         return frozenset()
 
     def combine_seat_wagers(self, wager: Wager, seat: int, other_wagers: Mapping[int, Wager]) -> Wager:  # noqa: ARG002 (signature of the contract)

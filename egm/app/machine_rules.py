@@ -46,7 +46,7 @@ _MACHINE_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
         (record_door_closed, check_ledger, reseed_generator_after_door),
         NextState.DERIVED_ONCE_TESTED,
     ),
-    Rule(EventType.DOOR_CLOSED, STATES_AFTER_BOOT),
+    Rule(EventType.DOOR_CLOSED, STATES_AFTER_BOOT),  # the door was known to be closed: nothing to do
     Rule(EventType.SHARED_MEMORY_CHANGED, STATES_AFTER_SELF_TEST, (), (), NextState.DERIVED),
     # ------------------------------------------------------------------ events that need nothing more
     # also late events about a game or page that has ended

@@ -85,7 +85,7 @@ from egm.staff.desk import ServiceDesk
 from egm.staff.identities import IdentityRegister
 from egm.staff.inventory import record_inventory_change
 from egm.staff.options import apply_options
-from egm.staff.stock import record_opening_stock
+from egm.staff.stock import record_simulated_opening_stock
 from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
 from meters import Journal, JournalDamaged, JournalPolicy
@@ -327,7 +327,7 @@ class MachineProcess:
             must_be_complete=must_be_complete,
         )
         if self._is_journal_new and not self._has_real_devices:
-            record_opening_stock(first_machine, self._count_demonstration_coins())
+            record_simulated_opening_stock(first_machine, self._count_demonstration_coins())
         recover_tickets(first_machine, ledger_error)
         if ticket_store is not None and ticket_store.repair_text:
             first_machine.post(

@@ -56,8 +56,8 @@ class _CabinetTable(DocumentedFieldsMixin, BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-#: Schema extension that marks a key which only the machine's operator can fill in: its example must not remain
-#: in a file.
+#: Marks a key in the JSON Schema whose value only the machine's operator knows: its example must not remain in a
+#: file.
 _KNOWN_ONLY_TO_OPERATOR_SCHEMA: Final[dict[str, JsonValue]] = {KNOWN_ONLY_TO_OPERATOR_SCHEMA_KEY: True}
 #: The maximum number of player positions of a machine.
 POSITIONS_MAX: Final = 16

@@ -8,7 +8,7 @@ from pydantic.json_schema import JsonSchemaValue
 
 #: Longest table that is written out in full, in characters; a longer one is abbreviated.
 _DEFAULT_TABLE_CHARACTERS_MAX: Final = 40
-#: Marks a key of a schema that only the machine's operator can fill in.
+#: The extension of JSON Schema that marks a key whose value only the machine's operator knows (there "owner").
 KNOWN_ONLY_TO_OPERATOR_SCHEMA_KEY: Final = "x-owners"
 
 
@@ -23,7 +23,7 @@ class KeyDocumentation:
     meaning: str
     example: str = ""
     is_known_only_to_operator: bool = False
-    """Whether only the machine's operator can give the value, such as a serial number, so that an example is wrong."""
+    """Whether only the machine's operator knows the value (such as a serial number): the example is never right."""
 
 
 def build_key_documentation(
@@ -31,7 +31,7 @@ def build_key_documentation(
 ) -> KeyDocumentation:
     """Return the documentation of the key ``name`` of a table, from the JSON Schema ``file_schema`` of the file.
 
-    ``prefix`` is put before the name.
+    ``prefix`` is the dotted path of the table with a dot at its end, to be shown before the name; empty for none.
     """
     schema_part = table_schema["properties"][name]
     default = None if name in table_schema.get("required", ()) else format_toml(schema_part.get("default"))

@@ -1,8 +1,8 @@
 """Serial line for asyncio: open a path, write bytes, read with a time limit.
 
-The path is a real port or a pseudo-terminal; the callers do not distinguish them. If the line is lost (unplugged, hung
-up, taken by another process), a :class:`LineLostError` is raised; the caller closes the line and opens it again when it
-is back.
+The path is a real port or a pseudo-terminal; callers need not know which. If the line is lost (unplugged, hung up,
+taken by another process), a :class:`LineLostError` is raised; the caller closes the line and opens it again when it is
+back.
 """
 
 import asyncio
@@ -108,7 +108,7 @@ class SerialLine:
         self._arrival_event = asyncio.Event()
         self.bus_lock = asyncio.Lock()
         #: Called with each block of bytes on the line, and True if it was sent or False if it was received.
-        self.on_bytes: Callable[[bytes, bool], None] = lambda _data, _sent: None
+        self.on_bytes: Callable[[bytes, bool], None] = lambda _data, _is_sent: None
 
     def open(self) -> None:
         """Open the port and start listening; do nothing if it is open and not lost. Raises :class:`LineLostError`."""

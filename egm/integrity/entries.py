@@ -32,7 +32,7 @@ class OutOfServiceRecord:
 class InstalledSoftware:
     """The stored description of the installed software, as its manufacturer signed it.
 
-    ``components`` has the short digest of each component, by name.
+    ``components`` has the digest of each component, by name.
     """
 
     version: str

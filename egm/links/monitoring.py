@@ -10,6 +10,7 @@ from typing import Final
 from prometheus_client import Histogram
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 
+from egm.integrity.entries import InstalledSoftware
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType, FaultChange, State
@@ -25,6 +26,7 @@ from egm.links.metrics import (
 )
 from egm.links.screen.private_sockets import read_or_create_token
 from egm.private_files import replace_transient_file
+from egm.staff.entries import Intervention
 from egm.staff.events import InterventionRead
 from egm.staff.keys import StaffKey
 
@@ -140,10 +142,10 @@ class MetricsService:
         That function records that the monitoring system knows which technician works in the machine (Monaco
         art. 20.3); it does nothing if this need not be recorded.
         """
-        intervention = self._machine.memory.get(StaffKey.INTERVENTION)
+        intervention = self._machine.memory.read(Intervention, StaffKey.INTERVENTION)
         if intervention is None or not self._machine.profile.staff.requires_reading_by_monitoring:
             return lambda: None
-        event = Event(EventType.INTERVENTION_READ_BY_MONITORING, InterventionRead(id=intervention["id"]))
+        event = Event(EventType.INTERVENTION_READ_BY_MONITORING, InterventionRead(id=intervention.id))
         loop = asyncio.get_running_loop()
 
         def report_reading() -> None:
@@ -155,7 +157,7 @@ class MetricsService:
 
     def _iter_families(self, snapshot: Snapshot) -> Iterator[Metric]:
         """Yield the machine's metric families, with all meters as of the same journal entry."""
-        installed_software = self._machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
+        installed_software = self._machine.memory.read(InstalledSoftware, IntegrityKey.INSTALLED_SOFTWARE)
         yield InfoMetricFamily(
             "egm",
             "Who this machine is and what it runs.",
@@ -164,7 +166,7 @@ class MetricsService:
                 "site": snapshot.site,
                 "version": version("open-egm"),
                 "python": platform.python_version(),
-                "signer": "" if installed_software is None else installed_software["signer"],
+                "signer": "" if installed_software is None else installed_software.signer,
                 "profile": self._machine.profile.id,
                 "currency": snapshot.currency,
             },

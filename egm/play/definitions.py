@@ -21,7 +21,7 @@ from egm.play.entries import GAME_VERSION_CONFLICT, VersionConflict
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameReference
 from meters.transaction import JSON
-from paytables import Game, PaytableError, game_from_text
+from paytables import Game, PaytableError, build_game_from_json
 
 #: Upper limit of a definition's text; a longer one is damaged.
 _DEFINITION_TEXT_BYTES_MAX: Final = 4_000_000
@@ -118,4 +118,4 @@ def build_stored_game(stored_text: str) -> Game:
 
     Raises PaytableError, ValueError or zlib.error if the text is damaged or is not a definition.
     """
-    return game_from_text(decode_definition(stored_text), "the journal")
+    return build_game_from_json(decode_definition(stored_text), "the journal")

@@ -26,7 +26,7 @@ from egm.play.events import OutcomeShown
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import AccountAndCents, GameRecord, LastGame, TableRecord
 from egm.play.records.games import PUSH_ACCOUNT, GameInProgress, find_open_game, list_stakes
-from egm.play.records.tables import extract_stored_state, read_table
+from egm.play.records.tables import extract_player_state_by_digest, read_table
 from egm.play.rounds import require_open_game
 from egm.progressive import game_levels
 from meters import Transfer
@@ -227,9 +227,12 @@ def _build_table_state(
     stored_table_state = (
         None
         if game_record.outcome is None
-        else extract_stored_state(machine, digest, game_record.outcome.table_state)
+        else extract_player_state_by_digest(machine, digest, game_record.outcome.table_state)
     )
-    if stored_table_state is None and extract_stored_state(machine, digest, game_record.table_state) is None:
+    if (
+        stored_table_state is None
+        and extract_player_state_by_digest(machine, digest, game_record.table_state) is None
+    ):
         return {}
     table = TableRecord(
         game_reference=game_record.game_reference,

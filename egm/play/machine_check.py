@@ -2,6 +2,7 @@
 
 import hashlib
 
+from egm.integrity.entries import InstalledSoftware
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
 from egm.kernel.machine import PositionMachine
@@ -55,13 +56,13 @@ def _compute_replay_result(machine: PositionMachine, game_record: GameRecord) ->
 
 def _describe_software(machine: PositionMachine) -> dict[str, str] | None:
     """Return the version, signer and digest of the signed software, or None if the software is not signed."""
-    installed_software = machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
+    installed_software = machine.memory.read(InstalledSoftware, IntegrityKey.INSTALLED_SOFTWARE)
     if installed_software is None:
         return None
-    lines = "\n".join(f"{name} {digest}" for name, digest in sorted(installed_software["components"].items()))
+    lines = "\n".join(f"{name} {digest}" for name, digest in sorted(installed_software.components.items()))
     return {
-        "version": installed_software["version"],
-        "signer": installed_software["signer"],
+        "version": installed_software.version,
+        "signer": installed_software.signer,
         "sha256": hashlib.sha256(lines.encode()).hexdigest(),
     }
 

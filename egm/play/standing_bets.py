@@ -22,7 +22,7 @@ from egm.play.entries import TABLE_BETS_RETURNED
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableBetsReturned, TableRecord
 from egm.play.records.games import PUSH_ACCOUNT
-from egm.play.records.tables import extract_stored_state, list_tables_with_standing_bets, read_table
+from egm.play.records.tables import extract_player_state_by_digest, list_tables_with_standing_bets, read_table
 from egm.play.records.tournament_round import find_open_round
 from egm.play.selections import clear_bet, has_abandoned_chips
 from egm.progressive.pools import ProgressivePools, list_closed_spots
@@ -278,7 +278,9 @@ def _post_returned_bets(
     _, standing_stakes, returned_stakes = divide_stakes_among_amounts(
         table.standing_stakes, (commission_cents, remaining_cents, returned_cents), machine.position
     )
-    stored_table_state = extract_stored_state(machine, table.game_reference.digest, remaining_table_state)
+    stored_table_state = extract_player_state_by_digest(
+        machine, table.game_reference.digest, remaining_table_state
+    )
     table_after = (
         None
         if stored_table_state is None

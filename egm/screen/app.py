@@ -22,8 +22,8 @@ from egm.screen.message_reducer import (
     mark_machine_connection_lost,
     show_start_up_activity,
 )
-from egm.screen.outcome import OutcomeError
 from egm.screen.picture import Picture
+from egm.screen.reel_data import GameDataError
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
 from egm.terminal import echo
@@ -257,7 +257,7 @@ class ScreenApp:
                 continue
             try:
                 self.view = apply_message(self.view, message)
-            except OutcomeError as error:
+            except GameDataError as error:
                 report_problem(str(error))
         if received.has_link_been_lost:
             self.view = mark_machine_connection_lost(self.view)

@@ -69,8 +69,8 @@ class Layout:
         return self.size[1] > self.size[0]
 
     @property
-    def level_meters(self) -> Rect | None:
-        """Return the rectangle next to the game's title in which the meters of progressive levels are drawn.
+    def level_displays(self) -> Rect | None:
+        """Return the rectangle next to the game's title in which the displays of progressive levels are drawn.
 
         None in portrait, where a side panel shows them.
         """
@@ -99,8 +99,8 @@ class Layout:
             else replace(layout, player_page=(24.0, y, self.size[0] - drawer_width - 40, h))
         )
 
-    def with_level_meters(self) -> "Layout":
-        """Return the layout of a game with progressive levels: a narrower title leaves room for their meters."""
+    def with_level_displays(self) -> "Layout":
+        """Return the layout of a game with progressive levels: a narrower title leaves room for their displays."""
         x, y, w, h = self.title_sign
         return self if self.is_portrait else replace(self, title_sign=(x - 26, y + 6, w * 0.37, h - 12))
 
@@ -145,7 +145,7 @@ class Layout:
         """Return the layout of a table game. On a telephone, a strip above the table replaces the side panels.
 
         The strip has room for ``fact_line_count`` lines of text (the value of a credit and the limits of bets) and, if
-        ``has_levels``, for the meters of progressive levels.
+        ``has_levels``, for the displays of progressive levels.
         """
         if not self.is_telephone:
             return self

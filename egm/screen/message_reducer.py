@@ -18,8 +18,8 @@ from egm.kernel.service_pages import Replay
 from egm.links.screen.start_up_activity import StartUpActivity
 from egm.screen import keno_slip
 from egm.screen.input_reducer import OutgoingMessages, request_next_game
-from egm.screen.outcome import OutcomeError, list_reel_stages, read_reel_data
 from egm.screen.presentation import OutcomePresentation
+from egm.screen.reel_data import GameDataError, list_reel_stages, read_reel_data
 from egm.screen.round_result import build_round_result
 from egm.screen.service_input import update_input_for_page
 from egm.screen.steps import DisplayStep, PickStep, TableStep, read_steps
@@ -42,7 +42,7 @@ MACHINE_REPLY_SECONDS_MAX: Final = 1.0
 def apply_message(view: View, message: Message) -> View:
     """Return the view after a message from the machine.
 
-    Raises :class:`OutcomeError` if the data of a game or of a game's outcome are invalid.
+    Raises :class:`GameDataError` if the data of a game or of a game's outcome are invalid.
     """
     if isinstance(message, Hello):
         reel_data_by_game = {
@@ -254,7 +254,7 @@ def _read_last_display_step(view: View, snapshot: Snapshot) -> DisplayStep | Non
         return None
     try:
         return read_steps(view.reel_data_by_game.get(snapshot.game_id or "", {}), snapshot.last_display)[-1]
-    except OutcomeError:
+    except GameDataError:
         return None  # The data are of another version of the game: the reels start at their first stops.
 
 
@@ -464,7 +464,7 @@ def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) ->
             if isinstance(replay.answer, int)
             else recall_view
         )
-    except OutcomeError:
+    except GameDataError:
         return None  # The data are of another version of the game: the page describes the game as text.
 
 

@@ -200,7 +200,7 @@ class Picture:
         """Return the drawing context for the scenes: the view, and the layout that suits its game."""
         self.painter.set_game_pictures(view.game)
         has_levels = view.snapshot is not None and bool(view.snapshot.progressives)
-        layout = self.layout.with_level_meters() if has_levels else self.layout
+        layout = self.layout.with_level_displays() if has_levels else self.layout
         layout = layout.with_open_drawer() if view.is_drawer_open else layout
         if view.game is not None and is_keno_game(view.game):
             layout = layout.with_keno_tray(count_tray_rows(view.game))

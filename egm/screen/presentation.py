@@ -7,8 +7,8 @@ from itertools import accumulate
 from typing import Final
 
 from egm.kernel.messages import GameOutcome
-from egm.screen.outcome import ReelSpin
-from egm.screen.round_result import RoundResultView
+from egm.screen.reel_data import ReelSpin
+from egm.screen.round_result import TableRoundResult
 from egm.screen.steps import DisplayStep, DoubleUpStep, HoldStep, KenoStep, PickStep, TableStep, WheelStep
 from egm.screen.theme import MotionSettings
 
@@ -55,7 +55,7 @@ class OutcomePresentation:
     """The credits that the game had won in earlier sections."""
     presented_cents: int = 0
     """The amount that the game had won in earlier sections, in minor units."""
-    round_result: RoundResultView | None = None
+    round_result: TableRoundResult | None = None
     """The result of the table round, or None if the round has not ended or the game is not a table game."""
 
 

@@ -12,7 +12,7 @@ from egm.screen.table import is_table_game
 
 
 @dataclass(frozen=True, slots=True)
-class RoundResultView:
+class TableRoundResult:
     """The result of a table round: the total stake and return of the bets that it decided, and how it ended."""
 
     staked_cents: int
@@ -42,7 +42,7 @@ class RoundResultView:
 
 def build_round_result(
     outcome: GameOutcome, game: GameView | None, snapshot: Snapshot | None
-) -> RoundResultView | None:
+) -> TableRoundResult | None:
     """Return the result of a table round that has ended; None for another game or without a snapshot.
 
     ``snapshot`` is the machine's last snapshot before the end, which has the state of the table during the round.
@@ -57,7 +57,7 @@ def build_round_result(
     are_stakes_returned = all(
         int(settlement["credits"]) == int(settlement.get("staked", 0)) for settlement in settlements
     )
-    return RoundResultView(
+    return TableRoundResult(
         staked_cents=staked_credits * unit_cents,
         returned_cents=returned_credits * unit_cents,
         is_push=staked_credits > 0 and are_stakes_returned and not has_pay_table_prize,

@@ -1,20 +1,20 @@
 """Steps of an outcome: hold-and-spin, picks, wheels, Keno draws, double-up and tables.
 
 They are read from the display data of the outcome (JSON made by ``paytables``). A spin of reels is a step too
-(:class:`egm.screen.outcome.ReelSpin`). ``stage`` is the stage of a reel game to which a step belongs, or the kind of a
-step outside reel games.
+(:class:`egm.screen.reel_data.ReelSpin`). ``stage`` is the stage of a reel game to which a step belongs, or the kind of
+a step outside reel games.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from egm.screen.outcome import OutcomeError, ReelData, ReelSpin, read_reel_spin
+from egm.screen.reel_data import GameDataError, ReelData, ReelSpin, read_reel_spin
 
 
 @dataclass(frozen=True, slots=True)
 class BonusAward:
-    """The award of one coin, box or wheel segment of a feature."""
+    """The award of one coin, box or wheel segment of a stage."""
 
     name: str
     credits: int
@@ -129,7 +129,7 @@ def read_steps(
     *,
     is_continued: bool = False,
 ) -> tuple[DisplayStep, ...]:
-    """Return every step of an outcome in order, at least one. Raises :class:`OutcomeError`.
+    """Return every step of an outcome in order, at least one. Raises :class:`GameDataError`.
 
     ``is_continued`` says that earlier steps of the same table round were already presented. Otherwise, a table step
     without ``cues`` gets default cues that lead to its state.
@@ -145,9 +145,9 @@ def read_steps(
             steps = [_read_step(reel_data_by_stage, step) for step in display.get("steps") or [display]]
             steps += _read_double_up_steps(display.get("double_up", ()))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise OutcomeError(f"display: {error!r}") from error
+        raise GameDataError(f"display: {error!r}") from error
     if not steps:
-        raise OutcomeError("display: no step in it")
+        raise GameDataError("display: no step in it")
     return tuple(steps)
 
 
@@ -201,10 +201,10 @@ def _read_step(reel_data_by_stage: Mapping[str, ReelData], step_data: Mapping[st
         segments = _read_awards(step_data["parts"], pay_factor if "level" in step_data else 1)
         winning_index = int(step_data["part"])
         if not 0 <= winning_index < len(segments):
-            raise OutcomeError(f"display: part {winning_index} of a wheel of {len(segments)}")
+            raise GameDataError(f"display: part {winning_index} of a wheel of {len(segments)}")
         return WheelStep(stage, segments, winning_index, credits_)
     if stage not in reel_data_by_stage:
-        raise OutcomeError(f"display: stage {stage!r} is not one of {sorted(reel_data_by_stage)}")
+        raise GameDataError(f"display: stage {stage!r} is not one of {sorted(reel_data_by_stage)}")
     return read_reel_spin(reel_data_by_stage[stage], step_data)
 
 
@@ -219,7 +219,7 @@ def _read_double_up_steps(rounds_data: Any) -> list[DisplayStep]:
 
 
 def _read_awards(awards_data: Any, pay_factor: int) -> tuple[BonusAward, ...]:
-    """Return the awards of a feature's coins, boxes or segments, their published pays multiplied by ``pay_factor``."""
+    """Return the awards of a stage's coins, boxes or segments, their published pays multiplied by ``pay_factor``."""
     return tuple(_read_award(award_data, pay_factor) for award_data in awards_data)
 
 

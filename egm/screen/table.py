@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from egm.kernel.messages import FeltState, GameView, Intent, Snapshot, SpotState
-from egm.screen.outcome import OutcomeError
+from egm.screen.reel_data import GameDataError
 
 #: The values that chips above the lowest chip may have, in credits.
 _CHIP_VALUES_CREDITS: Final = tuple(base * 10**power for power in range(7) for base in (1, 5))
@@ -195,7 +195,7 @@ def is_table_game(game: GameView | None) -> bool:
 
 
 def read_table(game: GameView) -> TableGameData:
-    """Parse what a table game has published for its screen: spots, limits and odds. Raises :class:`OutcomeError`."""
+    """Parse what a table game has published for its screen: spots, limits and odds. Raises :class:`GameDataError`."""
     data = game.presentation
     try:
         spots = [
@@ -241,7 +241,7 @@ def read_table(game: GameView) -> TableGameData:
             and not any("-" in hand.get("back", "") for hand in data.get("hands", ())),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
+        raise GameDataError(f"game {game.id}: presentation: {error!r}") from error
 
 
 def _add_spot_cycles(spots: Mapping[str, BetSpot]) -> dict[str, BetSpot]:

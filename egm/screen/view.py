@@ -15,8 +15,8 @@ from egm.kernel.service_pages import ServicePage
 from egm.links.screen.start_up_activity import StartUpActivity
 from egm.screen import keno_slip
 from egm.screen.motion import clamp_to_unit_interval
-from egm.screen.outcome import ReelData, ReelSpin
 from egm.screen.presentation import OutcomePresentation, PresentationTimeline, build_timeline
+from egm.screen.reel_data import ReelData, ReelSpin
 from egm.screen.service_input import KEYBOARD_PROMPT_KINDS, ServicePageInput
 from egm.screen.steps import DisplayStep
 from egm.screen.table import ChipsOnTable, TableGameData, read_registered_bets

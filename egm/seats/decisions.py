@@ -268,7 +268,7 @@ def _is_blocking_other_seats(machine: PositionMachine, game_record: GameRecord) 
     return game_record.wager.seat is not None or (
         bool(game_record.round_id)
         and installed_game is not None
-        and bool(installed_game.rules.shared_state_keys)
+        and bool(installed_game.rules.shared_state_fields)
     )
 
 

@@ -294,7 +294,7 @@ def _has_bets_in_round(machine: PositionMachine, game_digest: str) -> bool:
     table_record = read_table(machine, game_digest)
     selected_game = machine.games.get(machine.selection.game_id)
     bets_depend_on_table_state = selected_game is not None and bool(
-        selected_game.rules.standing_bet_state_keys
+        selected_game.rules.standing_bet_state_fields
     )
     return (
         bets_depend_on_table_state
@@ -315,8 +315,8 @@ def _is_position_delaying_next_round(machine: PositionMachine, game_digest: str)
         return False
     rules = machine.games[game_record.game_reference.id].rules
     if game_record.outcome is not None:
-        return bool(game_record.round_id and rules.standing_bet_state_keys)
-    return game_record.wager.seat is not None or bool(rules.shared_state_keys)
+        return bool(game_record.round_id and rules.standing_bet_state_fields)
+    return game_record.wager.seat is not None or bool(rules.shared_state_fields)
 
 
 def _find_wager_refusal(

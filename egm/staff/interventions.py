@@ -67,8 +67,8 @@ def no_intervention_is_open(machine: PositionMachine, _: Event) -> bool:
 @refusal_code("intervention_is_open")
 def named_intervention_is_open(machine: PositionMachine, event: Event) -> bool:
     """Return whether an intervention is open and is of the kind that the form names."""
-    intervention = machine.memory.get(StaffKey.INTERVENTION)
-    return intervention is not None and intervention["kind"] == event.read_payload(InterventionForm).kind
+    intervention = machine.memory.read(Intervention, StaffKey.INTERVENTION)
+    return intervention is not None and intervention.kind == event.read_payload(InterventionForm).kind
 
 
 @refusal_code("somebody_is_at_work")
@@ -164,14 +164,15 @@ def close_intervention(machine: PositionMachine, event: Event) -> None:
 
     After a collection, also store the amounts metered into the boxes, with which their counts are compared.
     """
-    form, intervention = event.read_payload(InterventionForm), machine.memory.get(StaffKey.INTERVENTION)
+    form = event.read_payload(InterventionForm)
+    intervention = machine.memory.require(Intervention, StaffKey.INTERVENTION)
     collection_state = (
-        build_collection_state(machine, intervention["id"]) if intervention["kind"] == "collection" else {}
+        build_collection_state(machine, intervention.id) if intervention.kind == "collection" else {}
     )
     machine.post(
         INTERVENTION_CLOSED,
         InterventionClosed(
-            id=intervention["id"],
+            id=intervention.id,
             work=form.work,
             parts=form.parts or "",
             person=find_actor(machine, event),
@@ -180,7 +181,7 @@ def close_intervention(machine: PositionMachine, event: Event) -> None:
             operator_number=machine.identity.operator_number,
             meters=_read_nonzero_meters(machine),
         ),
-        entry_id=f"{intervention['id']}.closed",
+        entry_id=f"{intervention.id}.closed",
         state={
             StaffKey.INTERVENTION: None,
             f"{IntegrityKey.DISABLING_RECORD}{OPEN_INTERVENTION_DISABLING_SOURCE}": None,
@@ -203,7 +204,7 @@ def withdraw_base(machine: PositionMachine, event: Event) -> None:
             lock_number=form.lock_number,
             cashier=form.cashier,
             reason=form.reason,
-            intervention_id=machine.memory.get(StaffKey.INTERVENTION)["id"],
+            intervention_id=machine.memory.require(Intervention, StaffKey.INTERVENTION).id,
             person=find_actor(machine, event),
             persons=form.persons,
             serial=machine.identity.serial,
@@ -233,7 +234,7 @@ def return_base(machine: PositionMachine, event: Event) -> None:
             base_number=form.base_number,
             lock_number=form.lock_number,
             cashier=form.cashier,
-            intervention_id=machine.memory.get(StaffKey.INTERVENTION)["id"],
+            intervention_id=machine.memory.require(Intervention, StaffKey.INTERVENTION).id,
             person=find_actor(machine, event),
             persons=form.persons,
             serial=machine.identity.serial,
@@ -255,12 +256,12 @@ def is_opening_identified(machine: PositionMachine, door: str) -> bool:
     staff_rules = machine.profile.staff
     if not staff_rules.reports_undeclared_openings:
         return True
-    intervention = machine.memory.get(StaffKey.INTERVENTION)
-    if intervention is None or door not in COVERED_DOORS_BY_WORK_KIND[intervention["kind"]]:
+    intervention = machine.memory.read(Intervention, StaffKey.INTERVENTION)
+    if intervention is None or door not in COVERED_DOORS_BY_WORK_KIND[intervention.kind]:
         return False
     return (
         not staff_rules.requires_reading_by_monitoring
-        or machine.memory.get(StaffKey.MONITORED_INTERVENTION) == intervention["id"]
+        or machine.memory.get(StaffKey.MONITORED_INTERVENTION) == intervention.id
     )
 
 

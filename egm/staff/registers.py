@@ -96,14 +96,16 @@ def record_incident(machine: PositionMachine, event: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- registers
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Register:
     """A register of the venue, as a query of the journal: which entries belong to it, and its columns."""
 
     name: str
     entry_kinds: tuple[str, ...]
     columns: tuple[str, ...]
-    source_clause: str
+    """The fields of an entry's record that the register shows, by their names in the journal; ``event`` is the kind."""
+    source_clauses: str
+    """The requirements and the clauses of laws that call for the register, separated by semicolons."""
     required_value_by_field: Mapping[str, str] | None = None
     """The values that an entry's record must have, by field."""
     required_field: str = ""
@@ -126,23 +128,33 @@ RULING_COLUMNS: Final = ("amount_cents", "machine", "place", "reason", "persons"
 #: The registers of the staff's own work; other features declare theirs.
 REGISTER_DEFINITIONS: Final = (
     Register(
-        "disputes",
-        (DISPUTE_DECIDED.kind,),
-        ("play_id", "claim", "mechanic", "decision", "persons"),
-        "Q-04; MC 21.2",
+        name="disputes",
+        entry_kinds=(DISPUTE_DECIDED.kind,),
+        columns=("play_id", "claim", "mechanic", "decision", "persons"),
+        source_clauses="Q-04; MC 21.2",
     ),
-    Register("exclusions", (EXCLUSION_NOTED.kind,), ("identity", "reason", "persons"), "Q-07; MC 21.3"),
     Register(
-        "incidents",
-        (INCIDENT_JUDGED.kind,),
-        ("what", "judgement", "informed", "officer", "persons"),
-        "Q-13; MC 24",
+        name="exclusions",
+        entry_kinds=(EXCLUSION_NOTED.kind,),
+        columns=("identity", "reason", "persons"),
+        source_clauses="Q-07; MC 21.3",
     ),
-    Register("fills", (HOPPER_FILLED.kind,), ("amount_cents", "machine", "persons"), "D-13; NZ NZ3.4"),
     Register(
-        "counts",
-        (COLLECTED_BOX_COUNTED.kind,),
-        (
+        name="incidents",
+        entry_kinds=(INCIDENT_JUDGED.kind,),
+        columns=("what", "judgement", "informed", "officer", "persons"),
+        source_clauses="Q-13; MC 24",
+    ),
+    Register(
+        name="fills",
+        entry_kinds=(HOPPER_FILLED.kind,),
+        columns=("amount_cents", "machine", "persons"),
+        source_clauses="D-13; NZ NZ3.4",
+    ),
+    Register(
+        name="counts",
+        entry_kinds=(COLLECTED_BOX_COUNTED.kind,),
+        columns=(
             "collection",
             "box",
             "metered_cents",
@@ -151,28 +163,33 @@ REGISTER_DEFINITIONS: Final = (
             "machine",
             "persons",
         ),
-        "D-21, G-09; FR69 (d); MC 19.5, 23-1",
+        source_clauses="D-21, G-09; FR69 (d); MC 19.5, 23-1",
     ),
     Register(
-        "bases",
-        (CABINET_BASE_WITHDRAWN.kind, CABINET_BASE_RETURNED.kind),
-        ("event", "base", "lock", "cashier", "reason", "intervention", "persons"),
-        "J-05; MC 20.2",
+        name="bases",
+        entry_kinds=(CABINET_BASE_WITHDRAWN.kind, CABINET_BASE_RETURNED.kind),
+        columns=("event", "base", "lock", "cashier", "reason", "intervention", "persons"),
+        source_clauses="J-05; MC 20.2",
     ),
     Register(
-        "interventions",
-        (INTERVENTION_OPENED.kind, INTERVENTION_CLOSED.kind),
-        ("event", "serial", "operator_number", "id", "kind", "reason", "work", "persons"),
-        "Q-15; QC-VLM 39",
+        name="interventions",
+        entry_kinds=(INTERVENTION_OPENED.kind, INTERVENTION_CLOSED.kind),
+        columns=("event", "serial", "operator_number", "id", "kind", "reason", "work", "persons"),
+        source_clauses="Q-15; QC-VLM 39",
     ),
     Register(
-        "parts",
-        (INTERVENTION_CLOSED.kind,),
-        ("serial", "operator_number", "id", "parts", "persons"),
-        "Q-15; QC-VLM 39",
+        name="parts",
+        entry_kinds=(INTERVENTION_CLOSED.kind,),
+        columns=("serial", "operator_number", "id", "parts", "persons"),
+        source_clauses="Q-15; QC-VLM 39",
         required_field="parts",
     ),
-    Register("visits", (MENU_ENTERED.kind,), ("person", "role"), "Q-15; QC-VLM 39"),
+    Register(
+        name="visits",
+        entry_kinds=(MENU_ENTERED.kind,),
+        columns=("person", "role"),
+        source_clauses="Q-15; QC-VLM 39",
+    ),
 )
 
 

@@ -1,6 +1,6 @@
-"""Hopper fills and box counts: what persons add and remove, compared with the meters.
+"""Hopper fills and box counts: what people add and remove, compared with the meters.
 
-A fill adds the venue's coins to the hopper, whose level is right only if fills are recorded (D-13). At a
+A fill adds the venue's coins to the hopper, whose coin count is right only if fills are recorded (D-13). At a
 collection the machine stores the amount metered into each cash box since the previous collection. The later
 count of a box is compared with that amount, and the difference stays in the journal permanently (FR69 (d);
 Monaco arts 19.5, 23-1; D-21, G-09).
@@ -30,18 +30,20 @@ from egm.staff.events import BoxCountForm, HopperFillForm
 from egm.staff.keys import StaffKey
 from meters import Transfer
 
-#: Box -> the meter of the coins or bills that went into it. Tickets in the bill box have no value any more.
+#: The meter of the coins or bills that went into each box. Tickets in the bill box have no value any more.
 METER_BY_BOX: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in.value"}
 
 
 def build_collection_state(machine: PositionMachine, collection_id: str) -> dict[str, object]:
-    """Return the state change of a collection: the total metered into each box now and at the last collection."""
-    meter_values, last_collection = (
+    """Return the state change of a collection: the total metered into each box now and at the previous collection."""
+    meter_values, previous_collection = (
         machine.journal.meters().values,
-        machine.memory.get(StaffKey.LAST_COLLECTION),
+        machine.memory.read(CollectionRecord, StaffKey.LAST_COLLECTION),
     )
     previous_cents_by_box = (
-        dict.fromkeys(METER_BY_BOX, 0) if last_collection is None else last_collection["after"]
+        dict.fromkeys(METER_BY_BOX, 0)
+        if previous_collection is None
+        else previous_collection.metered_at_collection_cents
     )
     metered_cents_by_box = {box: meter_values[meter] for box, meter in METER_BY_BOX.items()}
     return {
@@ -67,15 +69,18 @@ def fill_amount_is_valid(machine: PositionMachine, event: Event) -> bool:
 def box_is_not_counted_yet(machine: PositionMachine, event: Event) -> bool:
     """Return whether the form's box has not been counted since the last collection.
 
-    If the form names no box: whether there is any such box.
+    If the form names no box: whether any box has not been counted.
     """
-    collection, box = machine.memory.get(StaffKey.LAST_COLLECTION), event.read_payload(BoxCountForm).box
-    uncounted_boxes = METER_BY_BOX.keys() - set(METER_BY_BOX if collection is None else collection["counted"])
+    collection = machine.memory.read(CollectionRecord, StaffKey.LAST_COLLECTION)
+    box = event.read_payload(BoxCountForm).box
+    uncounted_boxes = METER_BY_BOX.keys() - set(
+        METER_BY_BOX if collection is None else collection.counted_boxes
+    )
     return bool(uncounted_boxes) if box is None else box in uncounted_boxes
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def record_opening_stock(machine: PositionMachine, coin_count: int) -> None:
+def record_simulated_opening_stock(machine: PositionMachine, coin_count: int) -> None:
     """Record the amount of simulated coins that a demonstration's hopper has at the start, if it has any."""
     stock_cents = coin_count * machine.profile.coins.hopper_coin_cents
     if stock_cents:

@@ -49,11 +49,11 @@ class SmallController:
             base_cents=1500, increment=Fraction(1, 70), hidden_increment=Fraction(1, 1000)
         )
         self.levels = {level_id: Level.open(default_terms) for level_id in levels or ("TOP",)}
-        self.counted_by_machine_and_level: Counter[tuple[str, str]] = Counter()
+        self.contribution_count_by_machine_and_level: Counter[tuple[str, str]] = Counter()
         self.enrolments: set[tuple[str, str]] = set()
         self.award_by_claim: dict[str, messages.Award] = {}
         self.payment_report_by_claim: dict[str, messages.PaymentReport] = {}
-        self.fall_count_by_level = dict.fromkeys(self.levels, 0)
+        self.hit_count_by_level = dict.fromkeys(self.levels, 0)
         self.value_sequence = 0
         self.refusals: list[messages.Refusal] = []
 
@@ -70,7 +70,7 @@ class SmallController:
                 sequence=self.value_sequence,
                 time_utc="2026-01-01T00:00:00+00:00",
                 amount_cents=level.shown_cents,
-                falls=self.fall_count_by_level[name],
+                falls=self.hit_count_by_level[name],
             )
             for name, level in self.levels.items()
         ]
@@ -124,13 +124,13 @@ class SmallController:
             level=enrolment.level_id,
             increment=self.levels[enrolment.level_id].terms.increment,
             base_cents=self.levels[enrolment.level_id].terms.base_cents,
-            counted=self.counted_by_machine_and_level.get(key, 0),
+            counted=self.contribution_count_by_machine_and_level.get(key, 0),
         )
 
     def _count_contribution(self, message: messages.Contribution) -> messages.ControllerMessage:
         """Add a machine's contribution to a level and return the acknowledgement. A repeated one is not added again."""
         key = (message.machine, message.level_id)
-        counted_number = self.counted_by_machine_and_level.get(key, 0)
+        counted_number = self.contribution_count_by_machine_and_level.get(key, 0)
         if key not in self.enrolments:
             return self._refuse(
                 message, messages.RefusalReason.NOT_ENROLLED, "contribution", level=message.level_id
@@ -148,9 +148,11 @@ class SmallController:
             self.levels[message.level_id] = self.levels[message.level_id].add_contribution(
                 message.wager_cents
             )
-            self.counted_by_machine_and_level[key] = message.number
+            self.contribution_count_by_machine_and_level[key] = message.number
         return messages.ContributionCount(
-            machine=message.machine, level=message.level_id, sequence=self.counted_by_machine_and_level[key]
+            machine=message.machine,
+            level=message.level_id,
+            sequence=self.contribution_count_by_machine_and_level[key],
         )
 
     def _handle_claim(self, message: messages.Claim) -> messages.ControllerMessage:
@@ -165,7 +167,7 @@ class SmallController:
                     level=message.level_id,
                     claim=message.claim_id,
                 )
-            if self.counted_by_machine_and_level.get(key, 0) < message.contribution_number:
+            if self.contribution_count_by_machine_and_level.get(key, 0) < message.contribution_number:
                 return self._refuse(
                     message,
                     messages.RefusalReason.CLAIM_BEFORE_CONTRIBUTION,
@@ -174,7 +176,7 @@ class SmallController:
                     claim=message.claim_id,
                 )
             amount, self.levels[message.level_id] = self.levels[message.level_id].pay_hit()
-            self.fall_count_by_level[message.level_id] += 1
+            self.hit_count_by_level[message.level_id] += 1
             self.award_by_claim[message.claim_id] = messages.Award(
                 machine=message.machine,
                 level=message.level_id,

@@ -17,7 +17,8 @@ from egm.testing.cable import LineQuality, LossyCable
 class DeviceRig:
     """A simulated device connected by a simulated line, with the events that its driver reports.
 
-    Use it inside :func:`egm.testing.jumping_loop.jump`.
+    Use it in a coroutine that :func:`egm.testing.jumping_loop.jump` runs: there, simulated time advances without
+    waiting.
     """
 
     protocol: str
@@ -48,7 +49,7 @@ class DeviceRig:
         return [event for event in self.events if isinstance(event, kinds)]
 
     def start(self, driver: LineDriver[object]) -> None:
-        """Start a driver, and the actions that the simulated device does without an order."""
+        """Start a driver, and the actions that the simulated device performs by itself."""
         self.twin.start_autonomous_behaviour()
         self._task = asyncio.ensure_future(driver.run())
 
@@ -65,7 +66,10 @@ class DeviceRig:
         return self._task is not None and self._task.done()
 
     async def advance_until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
-        """Advance the simulated time until the condition holds; fail after ``seconds``."""
+        """Advance the simulated time until the condition holds.
+
+        Raises AssertionError if it does not hold within ``seconds``, and the driver's error if the driver has ended.
+        """
         loop = asyncio.get_running_loop()
         end_time = loop.time() + seconds
         while not condition():

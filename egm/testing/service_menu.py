@@ -94,7 +94,7 @@ class MenuUser:
         return self
 
     def touch(self, action: str, text: str = "", *, page: str | None = None) -> "MenuUser":
-        """Touch an action on the service page; fail unless it is offered and enabled.
+        """Touch an action on the service page. Raises AssertionError unless it is offered and enabled.
 
         ``text`` is typed if the action prompts for input. If the action is in another section of the main menu, go to
         that section first. With ``page``, the id of a page shown earlier, the touch is sent as on that page, without
@@ -140,7 +140,7 @@ class MenuUser:
 
     def enter(self, text: str) -> "MenuUser":
         """Type text into the prompt and confirm it."""
-        assert self.page.prompt is not None, f"{self.page.title.value} asks nothing"
+        assert self.page.prompt is not None, f"{self.page.title.value} has no prompt"
         return self.touch("enter", text)
 
     def identify(self, role: Role, pin: str | None = None) -> "MenuUser":
@@ -171,7 +171,7 @@ class MenuUser:
     def fill_open_form(self, *values: str, second: Role | None = None) -> "MenuUser":
         """Fill in the open form, field by field, and confirm it.
 
-        Fail if the form records persons who took no part.
+        Raises AssertionError if the form records persons who took no part.
         """
         sequence = self.machine.journal.sequence
         if (person := self.machine.component(ServiceDesk).signed_in_person) is not None:

@@ -1,8 +1,9 @@
-r"""Digests of the software: SHA-256 of each file, and keyed signatures of components.
+r"""Digests of the software: SHA-256 of each file and of each component, and keyed signatures of components.
 
-The signature of a component covers all of its files, in the order of their names (as UTF-8 bytes): for each file
-one header line ``<size in bytes> <name>\n``, then its bytes. Anybody can rebuild this from the files alone. The
-short digest of a component is the SHA-256 of the list that ``sha256sum`` prints for its files.
+The signature of a component (:func:`compute_signatures`) covers all of its files, in the order of their names (as UTF-8
+bytes): for each file one header line ``<size in bytes> <name>\n``, then its bytes. Anybody can rebuild this from the
+files alone. The digest of a component (:func:`compute_component_digests`) is the SHA-256 of the list that ``sha256sum``
+prints for its files. For a symbolic link, both use the path to which it points, not the content there.
 """
 
 import hashlib
@@ -18,9 +19,9 @@ from egm.verify.software_files import find_component_of_file
 from paytables.source import SourceFile
 from paytables.wording import format_known_names
 
-#: Precedes the target of a symbolic link, whose digest is computed from both.
+#: A symbolic link is digested and signed as this prefix and the path to which the link points.
 _LINK_DIGEST_PREFIX: Final = b"symbolic link\0"
-#: Precedes the reason why a file could not be read, in place of its digest.
+#: Takes the place of the digest of a file that could not be read; the reason follows.
 _UNREADABLE_PREFIX: Final = "unreadable: "
 
 
@@ -62,7 +63,8 @@ def compute_digests(files: Mapping[str, Path], opened_files: Iterable[SourceFile
 
     :func:`is_digest` distinguishes digest and reason. ``opened_files`` has the files that this process has
     already read and uses. For these, the bytes that were read are digested, whatever is on the disk now.
-    Opened files that are not in ``files`` are added, each under ``own`` and its path.
+    Opened files that are not in ``files`` are added to the component ``own``, the cabinet's own files: the name of
+    each is ``own`` and its absolute path.
     """
     opened_digest_by_path = {source.path: source.digest for source in opened_files}
     digests = {
@@ -141,7 +143,7 @@ def _compute_signature(
 ) -> str:
     """Return the signature of a component in hexadecimal: over the names, lengths and contents of its files.
 
-    For a symbolic link, the path to which it points is signed instead of a content.
+    For a symbolic link, the path to which it points is signed instead of the content.
     """
     hasher: _HashObject
     if algorithm is SignatureAlgorithm.SHA256:

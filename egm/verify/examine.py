@@ -43,7 +43,7 @@ class VerificationFindings:
     reason: str = ""
     """The reason for the release, as the manifest states it."""
     components: Mapping[str, str] | None = None
-    """The short digest of each software component in the manifest, by name; None without a trusted manifest."""
+    """The digest of each software component in the manifest, by name; None without a trusted manifest."""
 
     @property
     def matches_manifest(self) -> bool:

@@ -64,7 +64,7 @@ class SoftwareManifest:
 
     @property
     def components(self) -> dict[str, str]:
-        """Return the short digest of each software component, by component name."""
+        """Return the digest of each software component, by component name."""
         return compute_component_digests(self.files)
 
     def build_signed_content(self) -> dict[str, object]:

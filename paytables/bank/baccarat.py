@@ -65,7 +65,7 @@ class BaccaratBet(BankBet):
     odds_with_six: WrittenOdds | None = Field(default=None, alias="pays_six")
     """The odds of a bet on the bank if the bank wins with six points; None: ``pays``."""
     commission: BaccaratCommission | None = None
-    """The commission on a won bet on the bank, or None."""
+    """The commission on a winning bet on the bank, or None."""
     odds_by_margin: dict[int, WrittenOdds] = Field(
         {}, description="a dragon bonus bet's odds, by the margin of the win", alias="margins"
     )

@@ -23,9 +23,9 @@ from pydantic import Field, model_validator
 from paytables.analysis import AnalysisDepth, BetAnalysis
 from paytables.bank.baccarat import CARD_POINTS_BY_RANK, NATURAL_POINTS_MIN, count_points
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe
-from paytables.bank.held_hands import DRAW_OPTION, STAND_OPTION, SeatHandsView
 from paytables.bank.rules import BANK_NAMES, BankRules, HandDescriptions, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
+from paytables.bank.seat_hands import DRAW_OPTION, STAND_OPTION, RoundHands
 from paytables.cards.card import get_rank
 from paytables.contract import Bet, Choice, Cue, Decision, DrawSource, Outcome, RoundEvents, Settlement, Wager
 from paytables.definition import StrictTable
@@ -311,33 +311,35 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
             _BANKER_HAND_ID: None,
             **{name: self.find_hand_holder(name, bets) for name in TABLEAU_IDS},
         }
-        hands_view = SeatHandsView(holder_by_hand_id, viewer, count_points, face_down_card_count=2)
+        round_hands = RoundHands(holder_by_hand_id, viewer, count_points, face_down_card_count=2)
         for name in (*TABLEAU_IDS, _BANKER_HAND_ID) * 2:
-            yield hands_view.deal_card(name, shoe, draw)
-        draws_by_tableau = {}
+            yield round_hands.deal_card(name, shoe, draw)
+        does_draw_by_tableau = {}
         for name in TABLEAU_IDS:
-            draws_by_tableau[name] = yield from self._decide_draw(hands_view, name, bets)
-        yield from hands_view.turn_face_up(_BANKER_HAND_ID)
+            does_draw_by_tableau[name] = yield from self._decide_draw(round_hands, name, bets)
+        yield from round_hands.turn_face_up(_BANKER_HAND_ID)
         third_cards: list[int | None] = []
         for name in TABLEAU_IDS:
-            if draws_by_tableau[name]:
-                yield hands_view.deal_card(name, shoe, draw)
+            if does_draw_by_tableau[name]:
+                yield round_hands.deal_card(name, shoe, draw)
             third_cards.append(
-                CARD_POINTS_BY_RANK[get_rank(hands_view.cards_by_hand_id[name][2])]
-                if draws_by_tableau[name]
+                CARD_POINTS_BY_RANK[get_rank(round_hands.cards_by_hand_id[name][2])]
+                if does_draw_by_tableau[name]
                 else None
             )
-        if self.definition.banker_rules.should_draw(hands_view.count_points(_BANKER_HAND_ID), third_cards):
-            yield hands_view.deal_card(_BANKER_HAND_ID, shoe, draw)
-        yield from hands_view.turn_face_up(*TABLEAU_IDS)
+        if self.definition.banker_rules.should_draw(round_hands.count_points(_BANKER_HAND_ID), third_cards):
+            yield round_hands.deal_card(_BANKER_HAND_ID, shoe, draw)
+        yield from round_hands.turn_face_up(*TABLEAU_IDS)
         results = (
-            hands_view.compare_points(TABLEAU_IDS[0], _BANKER_HAND_ID),
-            hands_view.compare_points(TABLEAU_IDS[1], _BANKER_HAND_ID),
+            round_hands.compare_points(TABLEAU_IDS[0], _BANKER_HAND_ID),
+            round_hands.compare_points(TABLEAU_IDS[1], _BANKER_HAND_ID),
         )
         for bet in bets:
             yield settle_banque_bet(bet, self._bet_by_id[bet.spot], results)
-        display = hands_view.to_json() | {
-            "result": "-".join(str(hands_view.count_points(name)) for name in (*TABLEAU_IDS, _BANKER_HAND_ID))
+        display = round_hands.to_json() | {
+            "result": "-".join(
+                str(round_hands.count_points(name)) for name in (*TABLEAU_IDS, _BANKER_HAND_ID)
+            )
         }
         if shoe_rules.cards_left_min <= shoe.cards_left <= shoe_rules.cards_behind_stop_card:
             display["last_of_shoe"] = True
@@ -346,22 +348,24 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         )
 
     def _decide_draw(
-        self, hands_view: SeatHandsView, tableau: str, bets: Sequence[Bet]
+        self, round_hands: RoundHands, tableau: str, bets: Sequence[Bet]
     ) -> Generator[Decision | Cue, Choice | None, bool]:
         """Return whether a tableau draws a third card; at five points, ask the seat that holds the tableau's hand.
 
         A hand of eight or nine points is turned face up first. A hand that no seat holds draws at five.
         """
-        points, holder = hands_view.count_points(tableau), hands_view.holder_by_hand_id[tableau]
+        points, holder = round_hands.count_points(tableau), round_hands.holder_by_hand_id[tableau]
         if points >= NATURAL_POINTS_MIN:
-            yield from hands_view.turn_face_up(tableau)
+            yield from round_hands.turn_face_up(tableau)
         if points != _FREE_CHOICE_POINTS or holder is None:
             return points <= _FREE_CHOICE_POINTS
-        prompt = hands_view.to_json() | {"hand": tableau}
-        if can_see_seat_cards(holder, hands_view.viewer):
+        prompt = round_hands.to_json() | {"hand": tableau}
+        if can_see_seat_cards(holder, round_hands.viewer):
             stakes = {bet.spot: bet.credits for bet in bets if bet.seat == holder}
             held_tableaux = [
-                tableau_id for tableau_id in TABLEAU_IDS if hands_view.holder_by_hand_id[tableau_id] == holder
+                tableau_id
+                for tableau_id in TABLEAU_IDS
+                if round_hands.holder_by_hand_id[tableau_id] == holder
             ]
             prompt["advice"] = self.find_best_draw_choices(stakes, held_tableaux)[TABLEAU_IDS.index(tableau)]
         decision = Decision("banque", (DRAW_OPTION, STAND_OPTION), prompt, seat=holder)

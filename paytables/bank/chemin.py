@@ -28,9 +28,9 @@ from paytables.bank.baccarat import (
     count_points,
 )
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe, read_shoe
-from paytables.bank.held_hands import DRAW_OPTION, STAND_OPTION, SeatHandsView
 from paytables.bank.rules import BANK_NAMES, FRESH_SHOE_DEALS, BankRules, HandDescriptions, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
+from paytables.bank.seat_hands import DRAW_OPTION, STAND_OPTION, RoundHands
 from paytables.cards.card import get_rank
 from paytables.contract import Bet, Decision, DrawSource, Outcome, RoundEvents, Settlement, Wager
 from paytables.definition import PositiveInt
@@ -230,8 +230,8 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
     # ------------------------------------------------------------------ table state between rounds
     @property
-    def shared_state_keys(self) -> frozenset[str]:
-        """Return the table-state keys that all players share: the shoe, and the turn to hold the bank."""
+    def shared_state_fields(self) -> frozenset[str]:
+        """Return the fields of the table state that all players share: the shoe, and the turn to hold the bank."""
         return frozenset({"shoe", BANK_SPOT})
 
     def with_table_state(self, table_state: object) -> Self:
@@ -375,45 +375,46 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         Raises WagerError if no round can be played with these bets.
         """
         coup, shoe_rules = self.arrange_bank_and_hands(bets), self.definition.shoe
-        hands_view = SeatHandsView(
+        round_hands = RoundHands(
             {BANK_SPOT: coup.bank_seat, PUNTER_HAND_ID: coup.punter_seat},
             viewer,
             count_points,
             face_down_card_count=2,
         )
-        if not (yield from ask_whether_all_staked(hands_view.to_json(), viewer)):
+        if not (yield from ask_whether_all_staked(round_hands.to_json(), viewer)):
             yield from (settle_push(bet, NOT_COVERED_SETTLEMENT_NAME) for bet in bets)
             shoe_before = self.table_state if isinstance(self.table_state, Mapping) else {}
             return Outcome(
-                display=hands_view.to_json(), table_state={**shoe_before, BANK_SPOT: self.bank_turn.to_json()}
+                display=round_hands.to_json(),
+                table_state={**shoe_before, BANK_SPOT: self.bank_turn.to_json()},
             )
         shoe, cues = open_shoe(shoe_rules, self.table_state, draw)
         yield from cues
         yield from coup.returned_settlements
         for name in (PUNTER_HAND_ID, BANK_SPOT, PUNTER_HAND_ID, BANK_SPOT):
-            yield hands_view.deal_card(name, shoe, draw)
-        punter_points = hands_view.count_points(PUNTER_HAND_ID)
-        bank_points = hands_view.count_points(BANK_SPOT)
+            yield round_hands.deal_card(name, shoe, draw)
+        punter_points = round_hands.count_points(PUNTER_HAND_ID)
+        bank_points = round_hands.count_points(BANK_SPOT)
         is_over = max(punter_points, bank_points) >= NATURAL_POINTS_MIN
         third_card_points = None
         if punter_points == _FREE_CHOICE_POINTS and not is_over:
-            prompt = hands_view.to_json() | {"hand": PUNTER_HAND_ID}
+            prompt = round_hands.to_json() | {"hand": PUNTER_HAND_ID}
             if can_see_seat_cards(coup.punter_seat, viewer):
                 prompt["advice"] = self._find_best_option()
             decision = Decision("chemin-de-fer", (DRAW_OPTION, STAND_OPTION), prompt, seat=coup.punter_seat)
             is_drawing = decision.get_chosen_option((yield decision)) == DRAW_OPTION
         else:
             is_drawing = punter_points < _FREE_CHOICE_POINTS and not is_over
-        yield from hands_view.turn_face_up(BANK_SPOT, PUNTER_HAND_ID)
+        yield from round_hands.turn_face_up(BANK_SPOT, PUNTER_HAND_ID)
         if is_drawing:
-            yield hands_view.deal_card(PUNTER_HAND_ID, shoe, draw)
-            third_card_points = CARD_POINTS_BY_RANK[get_rank(hands_view.cards_by_hand_id[PUNTER_HAND_ID][2])]
+            yield round_hands.deal_card(PUNTER_HAND_ID, shoe, draw)
+            third_card_points = CARD_POINTS_BY_RANK[get_rank(round_hands.cards_by_hand_id[PUNTER_HAND_ID][2])]
         if not is_over and third_card_points in BANK_DRAW_TABLE[bank_points]:
-            yield hands_view.deal_card(BANK_SPOT, shoe, draw)
-        result = hands_view.compare_points(PUNTER_HAND_ID, BANK_SPOT)
+            yield round_hands.deal_card(BANK_SPOT, shoe, draw)
+        result = round_hands.compare_points(PUNTER_HAND_ID, BANK_SPOT)
         for bet in (Bet(BANK_SPOT, coup.covered_credits, coup.bank_seat), *coup.covered_bets):
             yield self._settle(bet, result)
-        display = hands_view.to_json() | {"result": {1: PUNTER_HAND_ID, 0: "tie", -1: BANK_SPOT}[result]}
+        display = round_hands.to_json() | {"result": {1: PUNTER_HAND_ID, 0: "tie", -1: BANK_SPOT}[result]}
         shoe_after = build_table_after_round(shoe_rules, shoe, self.table_state) or {}
         return Outcome(
             display=display,

@@ -121,8 +121,8 @@ class BankRules(TableRules, Generic[DefinitionT]):
         )
 
     @property
-    def shared_state_keys(self) -> frozenset[str]:
-        """Return the key of the table state that all players at the table share: the shoe."""
+    def shared_state_fields(self) -> frozenset[str]:
+        """Return the field of the table state that all players at the table share: the shoe."""
         return frozenset({"shoe"})
 
     def with_table_state(self, table_state: object) -> Self:

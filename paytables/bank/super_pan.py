@@ -18,7 +18,6 @@ from typing import ClassVar, Final, Self, TypeAlias
 from pydantic import model_validator
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
-from paytables.bank.held_hands import DRAW_OPTION, STAND_OPTION, SeatHandsView
 from paytables.bank.rules import (
     BANK_NAMES,
     PLAYER_NAMES,
@@ -27,6 +26,7 @@ from paytables.bank.rules import (
     build_bank_family,
 )
 from paytables.bank.schema import BankBet, BankDefinition
+from paytables.bank.seat_hands import DRAW_OPTION, STAND_OPTION, RoundHands
 from paytables.cards.card import Card, Shoe, get_rank
 from paytables.commission import BaccaratCommission
 from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, RoundEvents, Settlement, Wager
@@ -60,7 +60,7 @@ class SuperPanBet(BankBet):
     """The only bet of Super Pan 9, and its commission if it wins."""
 
     commission: BaccaratCommission
-    """The commission on a won bet."""
+    """The commission on a winning bet."""
 
     def compute_commission(self, credits_: int) -> int:
         """Return the commission on a winning Super Pan 9 bet of ``credits_``, in credits."""
@@ -87,8 +87,8 @@ class SuperPanDefinition(BankDefinition):
         if self.player_bank is not None:
             if self.stake.id != STAKE_SPOT:
                 raise ValueError(f"stake.id: must be {STAKE_SPOT!r} if a player may be the bank")
-            denominations = len(self.game.denominations_cents)
-            self.player_bank.check_table(self.table.seat_count, self.stake.limits, denominations)
+            denomination_count = len(self.game.denominations_cents)
+            self.player_bank.check_table(self.table.seat_count, self.stake.limits, denomination_count)
         return self
 
     @model_validator(mode="after")
@@ -143,44 +143,46 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         """Play a round: deal three cards each, let each seat draw, turn all hands, draw for the bank, settle."""
         banked_round = self.arrange_bank(bets)
         hand_id_by_seat = {bet.seat: format_hand_id(bet.seat) for bet in banked_round.played_bets}
-        holders = {
+        holder_by_hand_id = {
             BANK_SPOT: banked_round.bank_seat,
             **{hand_id: seat for seat, hand_id in hand_id_by_seat.items()},
         }
-        hands_view = SeatHandsView(holders, viewer, _count_points, face_down_card_count=_CARDS_PER_HAND + 1)
-        if not (yield from self.ask_whether_bank_covers(banked_round, hands_view.to_json(), viewer)):
-            return (yield from self.return_stakes(bets, hands_view.to_json()))
+        round_hands = RoundHands(
+            holder_by_hand_id, viewer, _count_points, face_down_card_count=_CARDS_PER_HAND + 1
+        )
+        if not (yield from self.ask_whether_bank_covers(banked_round, round_hands.to_json(), viewer)):
+            return (yield from self.return_stakes(bets, round_hands.to_json()))
         yield from banked_round.returned_settlements
         shoe = Shoe.from_decks(self.definition.shoe.deck_count, excluded_ranks=_EXCLUDED_RANKS)
         yield Cue("shuffle", {"decks": self.definition.shoe.deck_count})
         for _ in range(_CARDS_PER_HAND):
             for hand_id in (*hand_id_by_seat.values(), BANK_SPOT):
-                yield hands_view.deal_card(hand_id, shoe, draw)
+                yield round_hands.deal_card(hand_id, shoe, draw)
         own_hand = hand_id_by_seat.get(
             banked_round.played_bets[0].seat if viewer is None else viewer, BANK_SPOT
         )
         for bet in banked_round.played_bets:
             hand_id = hand_id_by_seat[bet.seat]
             points = tuple(
-                sorted(CARD_POINTS_BY_RANK[get_rank(card)] for card in hands_view.cards_by_hand_id[hand_id])
+                sorted(CARD_POINTS_BY_RANK[get_rank(card)] for card in round_hands.cards_by_hand_id[hand_id])
             )
-            prompt = _build_display(hands_view, own_hand)
+            prompt = _build_display(round_hands, own_hand)
             if can_see_seat_cards(bet.seat, viewer):
                 prompt["advice"] = self.find_best_option(points, bet.credits)
             decision = Decision("super-pan", (STAND_OPTION, DRAW_OPTION), prompt, seat=bet.seat)
             if decision.get_chosen_option((yield decision)) == DRAW_OPTION:
-                yield hands_view.deal_card(hand_id, shoe, draw)
-        yield from hands_view.turn_face_up(*holders)
-        if hands_view.count_points(BANK_SPOT) <= _BANK_DRAWS_UP_TO_POINTS:
-            yield hands_view.deal_card(BANK_SPOT, shoe, draw)
+                yield round_hands.deal_card(hand_id, shoe, draw)
+        yield from round_hands.turn_face_up(*holder_by_hand_id)
+        if round_hands.count_points(BANK_SPOT) <= _BANK_DRAWS_UP_TO_POINTS:
+            yield round_hands.deal_card(BANK_SPOT, shoe, draw)
         for bet in banked_round.played_bets:
             settlement = self._settle_bet(
-                bet, hands_view.count_points(hand_id_by_seat[bet.seat]), hands_view.count_points(BANK_SPOT)
+                bet, round_hands.count_points(hand_id_by_seat[bet.seat]), round_hands.count_points(BANK_SPOT)
             )
             yield settlement
             yield from banked_round.settle_bank(settlement)
         return Outcome(
-            display=_build_display(hands_view, own_hand),
+            display=_build_display(round_hands, own_hand),
             table_state=self.build_table_after_bank(banked_round, bets, viewer),
         )
 
@@ -273,8 +275,8 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             else []
         )
         for case in self._iter_cases({STAKE_SPOT: stakes[BANK_SPOT]}, choose_option):
-            (stake,) = case.settlements
-            yield WeightedResult(case.weight, [*own_settlements, mirror_settlement(stake)])
+            (settlement,) = case.settlements
+            yield WeightedResult(case.weight, [*own_settlements, mirror_settlement(settlement)])
 
     def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of the stake and, if a player may hold the bank, of the bank, to this depth."""
@@ -325,9 +327,9 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         )
 
 
-def _build_display(hands_view: SeatHandsView, own_hand: str) -> dict[str, object]:
+def _build_display(round_hands: RoundHands, own_hand: str) -> dict[str, object]:
     """Return the hands as the screen shows them, with the points of the viewer's own hand as the result."""
-    return hands_view.to_json() | {"result": str(hands_view.count_points(own_hand))}
+    return round_hands.to_json() | {"result": str(round_hands.count_points(own_hand))}
 
 
 def _count_points(hand: Sequence[Card]) -> int:

@@ -187,8 +187,8 @@ class BlackjackRules(SeatedRules):
         return names
 
     @property
-    def shared_state_keys(self) -> frozenset[str]:
-        """Return the key of the table state that all seats share: the shoe for every box."""
+    def shared_state_fields(self) -> frozenset[str]:
+        """Return the field of the table state that all seats share: the shoe for every box."""
         return frozenset({"shoe"})
 
     def build_wager(self, credits_: int, **options: object) -> Wager:

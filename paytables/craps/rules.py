@@ -65,13 +65,13 @@ class CrapsRules(TableRules):
         return replace(self, state=state_from_json(table_state, self.craps_spots))
 
     @property
-    def shared_state_keys(self) -> frozenset[str]:
-        """Return the key of the table state that is the same for all seats: the point."""
+    def shared_state_fields(self) -> frozenset[str]:
+        """Return the field of the table state that is the same for all seats: the point."""
         return frozenset({"point"})
 
     @property
-    def standing_bet_state_keys(self) -> frozenset[str]:
-        """Return the shared key of the table state that standing bets depend on: the point."""
+    def standing_bet_state_fields(self) -> frozenset[str]:
+        """Return the shared field of the table state that standing bets depend on: the point."""
         return frozenset({"point"})
 
     def list_standing_bets(self) -> tuple[Bet, ...]:

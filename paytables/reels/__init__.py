@@ -1,6 +1,6 @@
 """The reel family: lines, ways, scatters, wilds, and stages that start one another."""
 
-from paytables.errors import AnalysisError, BeyondExactAnalysis, DefinitionError
+from paytables.errors import AnalysisError, BeyondExactAnalysisError, DefinitionError
 from paytables.game import GameFamily
 from paytables.reels.build import ModeStages, check_references, expand_inherited_stages
 from paytables.reels.figures import build_chain
@@ -20,7 +20,7 @@ def build_rules(definition: ReelsDefinition, file: str) -> ReelRules:
             stages[mode.id].get_stage(name)
         try:
             build_chain(stages[mode.id], with_second_moment=False).count_expected_runs(mode.first_stage)
-        except BeyondExactAnalysis:
+        except BeyondExactAnalysisError:
             continue  # playable and open to simulation; analyse() reports that its return is beyond reach
         except AnalysisError as error:
             raise DefinitionError(file, f"bets.mode.{mode.id}", str(error)) from None

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
-from paytables.errors import AnalysisError, BeyondExactAnalysis
+from paytables.errors import AnalysisError, BeyondExactAnalysisError
 from paytables.reels.automaton import Award
 from paytables.reels.run import GivenAwards, RunFigures
 
@@ -208,11 +208,11 @@ class StageChain:
     def _get_award_chances(self, stage: str, start_condition: int) -> Mapping[GivenAwards, Fraction]:
         """Return the probability of each combination of awards that one run of a stage gives.
 
-        Raises :class:`BeyondExactAnalysis`.
+        Raises :class:`BeyondExactAnalysisError`.
         """
         chance_by_awards = self.get_run_figures(stage, start_condition).chance_by_awards
         if not chance_by_awards:
-            raise BeyondExactAnalysis(
+            raise BeyondExactAnalysisError(
                 f"stage {stage} keeps state during its series, and too many of its prizes give awards"
             )
         return chance_by_awards

@@ -15,7 +15,7 @@ from math import prod
 from typing import NamedTuple
 
 from paytables.contract import Decision, DrawSource
-from paytables.errors import AnalysisError, BeyondExactAnalysis
+from paytables.errors import AnalysisError, BeyondExactAnalysisError
 from paytables.reels.automaton import Award
 from paytables.reels.components import SymbolColumn
 from paytables.reels.run import (
@@ -49,10 +49,10 @@ class _EnumeratedStage(ReelsStageBase, ABC):
         return [len(column_indexes) for column_indexes in self.reels.column_index_by_stop]
 
     def _check_window_count(self) -> None:
-        """Raise :class:`BeyondExactAnalysis` if the stage's reels have too many windows to enumerate."""
+        """Raise :class:`BeyondExactAnalysisError` if the stage's reels have too many windows to enumerate."""
         window_count = prod(self._enumerated_counts)
         if window_count > ENUMERATED_WINDOWS_MAX:
-            raise BeyondExactAnalysis(
+            raise BeyondExactAnalysisError(
                 f"stage {self.name}: has {window_count:,} windows, and at most {ENUMERATED_WINDOWS_MAX:,} can be"
                 " enumerated; simulate it, or give it fewer stops"
             )

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from paytables.errors import BeyondExactAnalysis
+from paytables.errors import BeyondExactAnalysisError
 from paytables.reels.moments import (
     JOINT_AWARD_COMPONENTS_MAX,
     find_given_awards,
@@ -28,11 +28,11 @@ ComponentProgress = tuple[int, int, int]
 def find_top_pays(reels: ReelSet) -> Mapping[GivenAwards, tuple[int, int]]:
     """Return, for each combination of awards, the highest pay of a window that gives it, and how many windows do so.
 
-    Raises :class:`BeyondExactAnalysis` if too many prizes give awards, or too many branches stay open.
+    Raises :class:`BeyondExactAnalysisError` if too many prizes give awards, or too many branches stay open.
     """
     award_component_indexes = list_award_component_indexes(reels)
     if len(award_component_indexes) > JOINT_AWARD_COMPONENTS_MAX:
-        raise BeyondExactAnalysis(
+        raise BeyondExactAnalysisError(
             f"stage {reels.name}: {len(award_component_indexes)} components give awards, too many for the "
             "search for its highest win"
         )
@@ -140,7 +140,7 @@ class _HighestPaySearch:
             ):
                 self._branch_count += 1
                 if self._branch_count > BRANCHES_MAX:
-                    raise BeyondExactAnalysis(
+                    raise BeyondExactAnalysisError(
                         f"stage {self.reels.name}: the search for its highest win is too wide"
                     )
                 longer_branches = [

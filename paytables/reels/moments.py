@@ -16,7 +16,7 @@ from math import prod
 from operator import mul
 from typing import Final, NamedTuple
 
-from paytables.errors import BeyondExactAnalysis
+from paytables.errors import BeyondExactAnalysisError
 from paytables.reels.automaton import ANY_LETTER, END_OF_GRAPH, Award, LiveStep, WinGraph
 from paytables.reels.run import GivenAwards, PrizeRate, RunFigures, select_given_awards, sum_award_means
 from paytables.reels.stage import ReelSet
@@ -205,7 +205,7 @@ def compute_run_figures(reels: ReelSet, end_counts: EndCounts, *, with_second_mo
 
     ``end_counts`` is the result of :func:`count_ends_by_component`. ``with_second_moment``: whether to compute the
     second moment too. If too many components give awards to be walked together, ``chance_by_awards`` is empty, or
-    :class:`BeyondExactAnalysis` is raised if the second moment is requested.
+    :class:`BeyondExactAnalysisError` is raised if the second moment is requested.
     """
     award_component_indexes = list_award_component_indexes(reels)
     rate_by_award: dict[Award, Fraction] = defaultdict(Fraction)
@@ -222,7 +222,7 @@ def compute_run_figures(reels: ReelSet, end_counts: EndCounts, *, with_second_mo
         ).items():
             chance_by_awards[find_given_awards(reels, nodes)] += Fraction(window_count, reels.cycle)
     elif with_second_moment:
-        raise BeyondExactAnalysis(
+        raise BeyondExactAnalysisError(
             f"stage {reels.name}: {len(award_component_indexes)} components give awards, too many for its "
             "variance to be computed"
         )

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from paytables.errors import BeyondExactAnalysis
+from paytables.errors import BeyondExactAnalysisError
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import StageState, build_first_state, compute_next_state
@@ -50,8 +50,8 @@ class NoWinChance:
     def compute_chance(self) -> Fraction:
         """Return the probability that a whole reel game wins nothing.
 
-        Raises the errors of a stage's own distribution, and BeyondExactAnalysis if ``skips_slow_stages`` is set and the
-        computation is not quick.
+        Raises the errors of a stage's own distribution, and BeyondExactAnalysisError if ``skips_slow_stages`` is set
+        and the computation is not quick.
         """
         return self._compute_award_chance(Award("stage", self.stages.mode.first_stage, 1, 0))
 
@@ -125,8 +125,8 @@ class NoWinChance:
             if isinstance(stage, ReelSpinStage):
                 return stage.losing_award_chances
             if isinstance(stage, ReelsStageBase):
-                raise BeyondExactAnalysis(f"stage {stage_name}: has more than one spin")
-        except BeyondExactAnalysis:
+                raise BeyondExactAnalysisError(f"stage {stage_name}: has more than one spin")
+        except BeyondExactAnalysisError:
             if self.skips_slow_stages:
                 raise
         return {

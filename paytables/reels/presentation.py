@@ -45,7 +45,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
                 "lines": mode.line_count,
                 "stage": mode.first_stage,
                 "name": mode.name.model_dump() if mode.name else None,
-                "pays": _list_prize_table_rows(mode_stages.get_stage(mode.first_stage)),
+                "pays": _list_pay_table_rows(mode_stages.get_stage(mode.first_stage)),
             }
         )
     return {
@@ -135,7 +135,7 @@ def _list_scatter_symbols(definition: ReelsDefinition) -> list[str]:
 def _describe_stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:
     """Return what a screen needs to draw one stage: its reels and pays, boxes, wheel segments or coins."""
     if isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
-        return {**_describe_reels(stage.reels, ids), "pays": _list_prize_table_rows(stage)}
+        return {**_describe_reels(stage.reels, ids), "pays": _list_pay_table_rows(stage)}
     if isinstance(stage, PickBonus):
         return {"boxes": stage.box_count, "picks": stage.pick_count, "items": _describe_items(stage.items)}
     if isinstance(stage, WheelBonus):
@@ -177,7 +177,7 @@ def _describe_items(items: Sequence[BonusItem]) -> list[dict[str, Json]]:
     ]
 
 
-def _list_prize_table_rows(stage: Stage) -> list[dict[str, Json]]:
+def _list_pay_table_rows(stage: Stage) -> list[dict[str, Json]]:
     """Return the prizes of a reel stage as JSON objects, the highest first; empty for other kinds of stage."""
     if not isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
         return []

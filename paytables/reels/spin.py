@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from paytables.contract import DrawSource, Json
-from paytables.errors import BeyondExactAnalysis
+from paytables.errors import BeyondExactAnalysisError
 from paytables.reels import moments
 from paytables.reels.automaton import Award
 from paytables.reels.components import SymbolColumn
@@ -153,7 +153,7 @@ class ReelSpinStage(ReelsStageBase):
     def losing_award_chances(self) -> Mapping[GivenAwards, Fraction]:
         """Return the probability of each combination of awards in a spin that pays no credits.
 
-        Raises :class:`BeyondExactAnalysis`.
+        Raises :class:`BeyondExactAnalysisError`.
         """
         return {
             given_awards: Fraction(window_count, self.reels.cycle)
@@ -169,7 +169,7 @@ class ReelSpinStage(ReelsStageBase):
         """Return, for each combination of awards, the highest pay of a spin that gives it, and its probability."""
         try:
             top_pays = find_top_pays(self.reels)
-        except BeyondExactAnalysis as error:
+        except BeyondExactAnalysisError as error:
             try:
                 return find_top_pays_by_awards(self.compute_distribution())
             except ImportError:

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paytables.errors import BeyondExactAnalysis
+from paytables.errors import BeyondExactAnalysisError
 from paytables.reels.automaton import NO_WIN_END, Award, WinGraph
 from paytables.reels.moments import list_award_component_indexes
 from paytables.reels.run import GivenAwards, select_given_awards
@@ -42,13 +42,13 @@ CYCLE_MAX = 1 << 62
 def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards], int]:
     """Return how many windows of the reels' cycle give each combination of credits (at bet level 1) and awards.
 
-    Raises :class:`BeyondExactAnalysis` if the cycle does not fit 64 bits, or if there are too many different kinds of
-    windows.
+    Raises :class:`BeyondExactAnalysisError` if the cycle does not fit 64 bits, or if there are too many different kinds
+    of windows.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     if reels.cycle > CYCLE_MAX:
-        raise BeyondExactAnalysis(f"stage {reels.name}: a cycle of {reels.cycle:,} does not fit 64 bits")
+        raise BeyondExactAnalysisError(f"stage {reels.name}: a cycle of {reels.cycle:,} does not fit 64 bits")
     tables = _LetterTables(reels)
     component_count = len(reels.components)
     kinds = _WindowKinds(
@@ -76,8 +76,8 @@ def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards],
 def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
     """Return how many windows of the reels' cycle pay no credits, by the awards that they give (free games).
 
-    Raises :class:`BeyondExactAnalysis` if the count takes more than :data:`COLUMNS_READ_MAX` steps, so that a machine
-    can make it at start-up.
+    Raises :class:`BeyondExactAnalysisError` if the count takes more than :data:`COLUMNS_READ_MAX` steps, so that a
+    machine can make it at start-up.
     """
     graph = reels.graph
     kinds: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = {
@@ -88,7 +88,7 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
         columns = _merge_letters(letters, column_weights)
         steps += len(kinds) * len(columns)
         if steps > COLUMNS_READ_MAX:
-            raise BeyondExactAnalysis(
+            raise BeyondExactAnalysisError(
                 f"stage {reels.name}: counting the losing windows takes more than {COLUMNS_READ_MAX:,} steps"
             )
         kinds_after: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = defaultdict(int)
@@ -186,7 +186,7 @@ class _LetterTables:
         """The number of different awards, the base of the integer that combines them."""
         award_component_indexes = list_award_component_indexes(reels)
         if self.award_base ** len(award_component_indexes) > CYCLE_MAX:
-            raise BeyondExactAnalysis(
+            raise BeyondExactAnalysisError(
                 f"stage {reels.name}: {len(award_component_indexes)} components"
                 f" that give awards of {self.award_base - 1} kinds are too many to count"
             )
@@ -233,8 +233,8 @@ class _LetterTables:
 def _combine_equivalent_kinds(reels: ReelSet, parts: Sequence[_WindowKinds]) -> _WindowKinds:
     """Return the windows read so far with equivalent windows combined into one kind.
 
-    A 64-bit hash finds equivalent windows, and equality is then verified. Raises :class:`BeyondExactAnalysis` if too
-    many kinds remain.
+    A 64-bit hash finds equivalent windows, and equality is then verified. Raises :class:`BeyondExactAnalysisError` if
+    too many kinds remain.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
@@ -250,7 +250,7 @@ def _combine_equivalent_kinds(reels: ReelSet, parts: Sequence[_WindowKinds]) -> 
             np.stack(rows), axis=1, return_index=True, return_inverse=True
         )
     if len(first_indexes) > WINDOW_KIND_COUNT_MAX:
-        raise BeyondExactAnalysis(
+        raise BeyondExactAnalysisError(
             f"stage {reels.name}: more than {WINDOW_KIND_COUNT_MAX:,} different kinds of windows; its distribution is "
             "too costly to compute exactly; its return and variance are exact"
         )

@@ -47,7 +47,7 @@ from egm.staff.form import FieldKind, FormField
 from egm.testing.machine import MachineRig
 from paytables import PaytableError
 from paytables.definition import read_source
-from paytables.game import game_from_text
+from paytables.game import build_game_from_json
 from tools.dev.fuzz.codec_table import CODECS, feed_codec
 from tools.dev.fuzz.sas import run_fuzz_input
 from tools.dev.progressive.machine import MachineMemory, SimulatedMachine
@@ -423,7 +423,7 @@ def level_file(count, _):
 def game_text(count, _):
     sample = json.loads(json.dumps(tomllib.loads(read_source("river-wheel").data.decode()), default=str))
     inputs = (data.decode("utf-8", "replace") for data in messages([sample], count))
-    return refusals(lambda text: game_from_text(text, "game"), inputs, PaytableError)
+    return refusals(lambda text: build_game_from_json(text, "game"), inputs, PaytableError)
 
 
 def stick(count, tmp_path):

@@ -14,7 +14,7 @@ from egm.config.cabinet_file import GameTable
 from meters import Journal, JournalPolicy, Transaction, Transfer, open_view
 from meters.archive import ARCHIVE_END_KEY
 from meters.segment import SEGMENT_SUFFIX
-from paytables import list_library_games
+from paytables import list_non_table_games
 from tools.audit.games import GameFiles
 from tools.audit.saved_state import load_auditor, save_auditor
 from tools.dev.bench.bench_age import Player
@@ -152,7 +152,7 @@ def hold(few, many):
 def test_ten_times_the_games_of_the_library_cost_the_same(tmp_path):
     """Measure what a start, and a verification continued from its point, read and store."""
     state, point, ages = tmp_path / "state", tmp_path / "point", []
-    slots = tuple(GameTable(game=name) for name in list_library_games())
+    slots = tuple(GameTable(game=name) for name in list_non_table_games())
     policy = replace(POLICY, entries_archived_together_min=500, newest_entries_not_archived=500)
     played, games_a_day = 0, 100
     for games in (1000, 10_000):
@@ -180,7 +180,7 @@ def test_a_game_takes_at_most_two_thousand_bytes_on_both_media(tmp_path):
     """The library's games as the cabinet records them; preallocated space of a file does not count."""
     games = 400
     with Journal.open(tmp_path, now=clock, storage=UnsyncedStorage()) as journal:
-        slots = tuple(GameTable(game=name) for name in list_library_games())
+        slots = tuple(GameTable(game=name) for name in list_non_table_games())
         engine = start_bench_machine(journal, game_tables=slots, credit_cents=10**9)
         before = (tmp_path / "journal.sqlite").stat().st_size
         Player(engine, 3).play(games)

@@ -15,7 +15,7 @@ from paytables import (
     ReplayDrawSource,
     analyse,
     build_game,
-    list_library_games,
+    list_non_table_games,
     load_game,
     play_through,
     play_with_choices,
@@ -146,7 +146,7 @@ def wagers(game):
 
 
 @pytest.mark.requirement("B-01", "P-10")
-@pytest.mark.parametrize("name", list_library_games())
+@pytest.mark.parametrize("name", list_non_table_games())
 def test_every_sequence_of_choices_in_a_library_game_needs_a_draw(name, seeded_draw):
     """No choices determine the result: the win differs from game to game, whatever is chosen."""
     game = load_game(name)

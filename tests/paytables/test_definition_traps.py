@@ -15,7 +15,7 @@ from paytables import (
     Round,
     analyse,
     build_game,
-    list_library_games,
+    list_non_table_games,
     list_remarks,
     load_game,
 )
@@ -171,7 +171,7 @@ def test_the_rules_state_prizes_of_mixed_symbols_and_several_substitutes():
 
 
 @pytest.mark.requirement("R-10")
-@pytest.mark.parametrize("name", [n for n in list_library_games() if load_game(n).family == "reels"])
+@pytest.mark.parametrize("name", [n for n in list_non_table_games() if load_game(n).family == "reels"])
 def test_the_rules_of_a_game_state_every_prize_on_its_par_sheet(name):
     game = load_game(name)
     lines_by_stage: dict[str, list[str]] = {}

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from paytables import DefinitionError, build_game, list_library_games, list_table_games, load_game
+from paytables import DefinitionError, build_game, list_non_table_games, list_table_games, load_game
 from paytables.game import _iter_help_figure_remarks
 
 TEMPLATES = sorted(
@@ -26,7 +26,7 @@ def list_help_remarks(data):
 
 
 @pytest.mark.requirement("C-26")
-@pytest.mark.parametrize("name", [*list_library_games(), *list_table_games()])
+@pytest.mark.parametrize("name", [*list_non_table_games(), *list_table_games()])
 def test_no_figure_of_a_game_of_the_library_is_remarked_on(name):
     assert [*_iter_help_figure_remarks(load_game(name))] == []
 
@@ -73,7 +73,7 @@ IN_BOTH = {"Banco", "Inverse", "Punto", "Tableau"}
 
 
 @pytest.mark.requirement("C-18")
-@pytest.mark.parametrize("name", [*list_library_games(), *list_table_games()])
+@pytest.mark.parametrize("name", [*list_non_table_games(), *list_table_games()])
 def test_every_line_of_the_rules_is_translated_to_french(name):
     """The lines include those of the pay table, which the family writes into the text."""
     english, french = ({*load_game(name).help[code].splitlines()} for code in ("en", "fr"))

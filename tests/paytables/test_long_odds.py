@@ -11,7 +11,7 @@ from egm.config.levels import ProgressiveLevelTable
 from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from egm.profiles.profile import AwardOddsRules
-from paytables import AnalysisDepth, analyse, list_library_games, load_game
+from paytables import AnalysisDepth, analyse, list_non_table_games, load_game
 from paytables.odds import DEFAULT_ODDS_LIMITS, OddsLimits, list_awards, list_awards_to_disclose
 from tools.cli import main
 
@@ -80,7 +80,7 @@ def test_certification_lists_long_odds_and_fails_those_beyond_the_limit(tmp_path
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in list_library_games()],
+    [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in list_non_table_games()],
 )
 def test_awards_are_the_prizes_and_levels_of_the_analysis_and_prizes_need_no_variance(name):
     for quick, full in zip(

@@ -309,7 +309,7 @@ def test_without_a_bank_in_its_definition_the_machine_is_the_bank(name, seeded_d
     seats = {"0": {"stake": 20}, "1": {"stake": 20}}
     assert play(game, all_seats(game, seats), seeded_draw(1))[1].table_state is None
     assert not game.rules.has_fixed_seats
-    assert not game.rules.shared_state_keys - {"shoe"}
+    assert not game.rules.shared_state_fields - {"shoe"}
     with pytest.raises(ValueError, match="that a round"):
         game.with_table_state({"bank": {"seat": 0, "took_part": [0]}})
 

@@ -20,8 +20,8 @@ from paytables import (
     Round,
     analyse,
     build_game,
-    game_from_text,
-    list_library_games,
+    build_game_from_json,
+    list_non_table_games,
     load_game,
     play_through,
     play_with_choices,
@@ -377,7 +377,7 @@ def test_progressives_by_prize_by_chance_and_by_mystery():
 
 
 @pytest.mark.requirement("B-11")
-@pytest.mark.parametrize("name", list_library_games())
+@pytest.mark.parametrize("name", list_non_table_games())
 def test_the_stake_changes_no_odds_of_a_draw(name, seeded_draw):
     """At every bet of the game, the first draw for each purpose has the same bound."""
     game = load_game(name)
@@ -399,7 +399,7 @@ def test_the_stake_changes_no_odds_of_a_draw(name, seeded_draw):
 
 
 @pytest.mark.requirement("B-11")
-@pytest.mark.parametrize("name", list_library_games())
+@pytest.mark.parametrize("name", list_non_table_games())
 def test_every_library_game_replays_its_record(name, seeded_draw):
     game = load_game(name)
     for seed in range(60):
@@ -461,7 +461,7 @@ def test_a_distribution_that_cannot_be_computed_leaves_a_note_and_exact_figures(
     game = load_game("orchard-picnic")
     exact = analyse(game, AnalysisDepth.VOLATILITY).bets[0]
     monkeypatch.setattr("paytables.reels.win_distribution.WINDOW_KIND_COUNT_MAX", 100)
-    analysis = analyse(game_from_text(game.text, "test")).bets[0]
+    analysis = analyse(build_game_from_json(game.text, "test")).bets[0]
     assert (analysis.rtp, analysis.variance, analysis.distribution, analysis.hit_probability) == (
         exact.rtp,
         exact.variance,
@@ -488,7 +488,7 @@ def test_the_cabinet_needs_no_laboratory_package():
         "import sys\n"
         "for name in ('numpy', 'numba', 'scipy', 'matplotlib', 'jinja2'): sys.modules[name] = None\n"
         "import paytables as p\n"
-        "for name in p.list_library_games():\n"
+        "for name in p.list_non_table_games():\n"
         "    game = p.load_game(name)\n"
         "    game.build_presentation()\n"
         "    assert p.analyse(game, p.AnalysisDepth.RETURN).minimum_rtp > 0\n"

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import paytables
-from paytables import DefinitionError, game_from_text, load_game
+from paytables import DefinitionError, build_game_from_json, load_game
 from paytables.definition import parse, read_source
 from paytables.figure_binding import add_binding_digest, check_binding_digest
 from paytables.game import find_family
@@ -120,7 +120,7 @@ def test_a_key_that_no_definition_has_is_refused_by_its_name_first(tmp_path):
 def test_journal_from_before_digests_is_still_readable():
     data = json.loads(load_game("jacks-or-better-9-6").text)
     digest = data["proved"].pop("sha256")
-    assert game_from_text(json.dumps(data), "the journal").rules.definition.proved is not None
+    assert build_game_from_json(json.dumps(data), "the journal").rules.definition.proved is not None
     assert add_binding_digest(data)["sha256"] == digest
 
 

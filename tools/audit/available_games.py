@@ -9,7 +9,7 @@ from typing import Final
 from egm.play.definitions import decode_definition
 from egm.play.keys import PlayKey
 from meters import StoredEntry
-from paytables import Game, PaytableError, game_from_text
+from paytables import Game, PaytableError, build_game_from_json
 from tools.audit.games import GameFiles
 
 #: The number of definitions compiled from stored texts that are cached.
@@ -54,5 +54,5 @@ class AvailableGames:
 def _parse_stored_game(stored_text: str) -> Game | None:
     """Return the game of a stored definition text, or None if the text is not a valid definition."""
     with suppress(PaytableError, ValueError, LookupError, TypeError, zlib.error, binascii.Error):
-        return game_from_text(decode_definition(stored_text), "the journal")
+        return build_game_from_json(decode_definition(stored_text), "the journal")
     return None

@@ -28,7 +28,7 @@ from typing import Any, Final, Protocol
 
 from egm.play.entries import GAME_CHOICE, GAME_END, GAME_PUSH, GAME_START
 from egm.play.keys import TableKey
-from egm.play.records.tables import TableStateKeys, find_table_keys
+from egm.play.records.tables import TableStateFields, find_table_state_fields
 from egm.play.stepped_game import SteppedGame
 from egm.progressive.pools import meets_prescribed_amounts
 from meters.entry import encode_canonical_json, is_time, parse_json
@@ -111,8 +111,8 @@ _GAME_CHOICE_PATTERN: Final = re.compile(
 _ENTRY_TIME_PATTERN: Final = re.compile(rb'"time":"(%b)"' % _TIME_PATTERN)
 #: The number of bytes at the end of an entry that contain its time, if the entry pushes stakes or ends a game.
 _END_TIME_SEARCH_SIZE_BYTES: Final = 160
-#: The storage keys of tables of a machine that stores none.
-_NO_STORED_TABLE_KEYS: Final = TableStateKeys()
+#: The result for a game whose table state has no fields that need separate treatment.
+_NO_SEPARATE_STATE_FIELDS: Final = TableStateFields()
 #: The JSON of a table in its initial state, before any game.
 INITIAL_TABLE_STATE_JSON: Final = b"null"
 
@@ -542,7 +542,7 @@ class PlainGameFinder:
             == wager_json
             and meets_prescribed_amounts(game, wager, denomination_cents)
             and not game.list_levels(wager)
-            and find_table_keys(game.rules, 1) == _NO_STORED_TABLE_KEYS
+            and find_table_state_fields(game.rules, 1) == _NO_SEPARATE_STATE_FIELDS
         )
         stake_cents = wager.credits * denomination_cents
         dimensions_key = build_dimensions_key(expected_dims)

@@ -25,7 +25,7 @@ from paytables import (
     PaytableError,
     Wager,
     analyse,
-    game_from_text,
+    build_game_from_json,
 )
 
 #: The z-score up to which a return is explained by chance: 99.9 % of the returns of a correct game are.
@@ -218,7 +218,7 @@ def _load_game(view: JournalView, version: GameVersion) -> Game:
     if stored_text is None:
         raise LookupError(f"the journal does not contain the definition with digest {version.digest[:12]}")
     try:
-        return game_from_text(decode_definition(str(stored_text)), "the journal")
+        return build_game_from_json(decode_definition(str(stored_text)), "the journal")
     except (ValueError, zlib.error) as error:
         raise LookupError(
             f"the definition with digest {version.digest[:12]} cannot be read: {error}"

@@ -23,11 +23,11 @@ from egm.play.records.game_record import (
 )
 from egm.play.records.games import PUSH_ACCOUNT, WAGER_ACCOUNT
 from egm.play.records.tables import (
-    TableStateKeys,
-    did_bets_join_last_round,
+    TableStateFields,
     extract_player_state,
     extract_shared_state,
-    find_table_keys,
+    find_table_state_fields,
+    have_bets_joined_last_round,
     join_table_state,
 )
 from egm.play.stepped_game import SteppedGame, list_settled_bets_of_open_game
@@ -190,13 +190,13 @@ class StakeAudit:
                     f"with digest {record.game_reference.digest[:12]}",
                 )
                 return
-            table_keys = self._build_table_keys(entry, record.game_reference)
+            state_fields = self._find_state_fields(entry, record.game_reference)
             shared_record = self._shared_tables.get(record.game_reference.digest)
             shared_state = None if shared_record is None else shared_record.shared_state
             settlements, table_left = game.with_table_state(
-                join_table_state(table.table_state, shared_state, table_keys)
+                join_table_state(table.table_state, shared_state, state_fields)
             ).rules.take_down_standing_bets()
-            table_left = extract_player_state(table_left, table_keys)
+            table_left = extract_player_state(table_left, state_fields)
             returned_cents = sum(settlement.credits for settlement in settlements) * table.denomination_cents
             commission_cents = (
                 sum(settlement.staked_credits for settlement in settlements) * table.denomination_cents
@@ -261,20 +261,20 @@ class StakeAudit:
         round; otherwise none.
         """
         self._check_no_standing_bets_while_undecided(entry, choice)
-        table_keys = self._build_table_keys(entry, start_record.game_reference)
+        state_fields = self._find_state_fields(entry, start_record.game_reference)
         shared_table = self._shared_tables.get(start_record.game_reference.digest)
         expected_table = None
         if (
-            table_keys.shared_keys
+            state_fields.shared_fields
             and choice.outcome is not None
             and shared_table is not None
             and shared_table.round_id == _get_round_id(start_record)
         ):
             expected_table = SharedTableState(
                 round_id=shared_table.round_id,
-                shared_keys=table_keys.shared_keys,
-                standing_bet_keys=table_keys.standing_bet_keys,
-                shared_state=extract_shared_state(choice.outcome.table_state, table_keys),
+                shared_fields=state_fields.shared_fields,
+                standing_bet_fields=state_fields.standing_bet_fields,
+                shared_state=extract_shared_state(choice.outcome.table_state, state_fields),
             )
         self._check_shared_table_left(entry, start_record, expected_table)
 
@@ -297,19 +297,19 @@ class StakeAudit:
         seat's standing bets were placed on a shared state (such as a point) that has changed since. If the game is
         the first of its round, store the shared table state before the round for the checks of the other games.
         """
-        table_keys, digest = (
-            self._build_table_keys(entry, game_record.game_reference),
+        state_fields, digest = (
+            self._find_state_fields(entry, game_record.game_reference),
             game_record.game_reference.digest,
         )
         expected_shared_table, shared_table = None, self._shared_tables.get(digest)
         if (
-            table_keys.standing_bet_keys and not game_record.round_id
+            state_fields.standing_bet_fields and not game_record.round_id
         ):  # this game is not part of a shared round
             self._check_shared_table_left(entry, game_record, None)
             return join_table_state(
-                own_table, None if shared_table is None else shared_table.shared_state, table_keys
+                own_table, None if shared_table is None else shared_table.shared_state, state_fields
             )
-        if table_keys.shared_keys:
+        if state_fields.shared_fields:
             if shared_table is None or shared_table.round_id != _get_round_id(game_record):
                 self._shared_table_before_round[digest] = (
                     None if shared_table is None else shared_table.shared_state
@@ -319,17 +319,19 @@ class StakeAudit:
             )
             expected_shared_table = SharedTableState(
                 round_id=_get_round_id(game_record),
-                shared_keys=table_keys.shared_keys,
-                standing_bet_keys=table_keys.standing_bet_keys,
-                shared_state=extract_shared_state(table_left, table_keys),
+                shared_fields=state_fields.shared_fields,
+                standing_bet_fields=state_fields.standing_bet_fields,
+                shared_state=extract_shared_state(table_left, state_fields),
             )
         self._check_shared_table_left(entry, game_record, expected_shared_table)
-        if not did_bets_join_last_round(own_table, self._shared_table_before_round.get(digest), table_keys):
+        if not have_bets_joined_last_round(
+            own_table, self._shared_table_before_round.get(digest), state_fields
+        ):
             self._report_finding(
                 entry,
                 "record.table: the standing bets of this seat stand on a shared table state that has changed since",
             )
-        return join_table_state(own_table, self._shared_table_before_round.get(digest), table_keys)
+        return join_table_state(own_table, self._shared_table_before_round.get(digest), state_fields)
 
     def _check_shared_table_left(
         self, entry: StoredEntry, game_record: GameRecord, expected_table: SharedTableState | None
@@ -351,12 +353,12 @@ class StakeAudit:
                 entry, f"state.{storage_key}: expected {expected_table}, found {recorded_value}"
             )
 
-    def _build_table_keys(self, entry: StoredEntry, game_reference: GameReference) -> TableStateKeys:
-        """Return which parts of a game's table state the positions share, and which hold standing bets."""
+    def _find_state_fields(self, entry: StoredEntry, game_reference: GameReference) -> TableStateFields:
+        """Return the fields of a game's table state that positions share, or that standing bets depend on."""
         game = self._games.find(game_reference.id, game_reference.digest)
         # entries name their position only if the machine has several; how many does not matter here
         position_count = 2 if "position" in entry.transaction.dims else 1
-        return TableStateKeys() if game is None else find_table_keys(game.rules, position_count)
+        return TableStateFields() if game is None else find_table_state_fields(game.rules, position_count)
 
     def check_game_end(
         self,
@@ -373,9 +375,9 @@ class StakeAudit:
         previous_table = self._tables.get(table_key)
         returned_cents = outcome.push_credits * denomination_cents
         return_entry = self._stake_return_entries.pop(start_record.play_id, None)
-        table_keys = self._build_table_keys(end_entry, start_record.game_reference)
-        table_left = extract_player_state(outcome.table_state, table_keys)
-        table_at_start = extract_player_state(start_record.table_state, table_keys)
+        state_fields = self._find_state_fields(end_entry, start_record.game_reference)
+        table_left = extract_player_state(outcome.table_state, state_fields)
+        table_at_start = extract_player_state(start_record.table_state, state_fields)
         if previous_table is None and not returned_cents and return_entry is None and table_left is None:
             if end_record.push_cents or table_key in end_entry.state or last_step.standing_credits:
                 self._report_finding(

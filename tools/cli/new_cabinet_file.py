@@ -15,7 +15,7 @@ from egm.devices.protocols import PROTOCOLS
 from egm.play.installed_games import admit_games
 from egm.profiles import Profile
 from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, load_template
-from paytables import Game, list_library_games, list_table_games, load_game
+from paytables import Game, list_non_table_games, list_table_games, load_game
 from paytables.source import is_path
 from tools.lab.argument_names import parse_path_or_id
 
@@ -167,7 +167,7 @@ def _iter_admitted_games(profile: Profile) -> Iterator[Game]:
     own_territory = profile.id.partition("-")[0]
     titles, families = set(), set()
     for name in (
-        *list_library_games(),
+        *list_non_table_games(),
         *sorted(list_table_games(), key=lambda table_game: not table_game.startswith(f"{own_territory}-")),
     ):
         game = load_game(name)

@@ -16,7 +16,7 @@ from egm.play.installed_games import admit_games
 from egm.profiles import Profile, load_profile
 from egm.progressive.enrolment_data import CertificateDetails
 from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, load_template
-from paytables import Game, list_library_games, load_game
+from paytables import Game, list_non_table_games, load_game
 
 #: The key in ``[devices]`` of the table of each device kind.
 DEVICE_NAME_BY_KIND: Final[Mapping[str, str]] = {
@@ -78,7 +78,7 @@ class CabinetFileDraft:
         """
         self.admitted_games = {}
         preset_game_tables = [GameTable(**table) for table in self.preset_tables.get("games", ())]
-        for game_table in preset_game_tables or [GameTable(game=name) for name in list_library_games()]:
+        for game_table in preset_game_tables or [GameTable(game=name) for name in list_non_table_games()]:
             yield game_table.game
             game = load_game(game_table.game)
             if admit_games((game_table,), self.profile, list_game_levels(game))[0]:

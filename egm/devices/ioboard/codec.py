@@ -25,8 +25,8 @@ or not. ``first`` is the number of the first edge in the reply. An edge byte is:
 (the memory holds 256), so the levels must be used instead. ``ack`` 0 acknowledges nothing. ``boot`` changes
 when the board has lost its edges.
 
-*The board replies when there is news.* A poll may be held for ``wait`` hundredths of a second and is answered
-at once when an edge occurs; a new poll replaces the held one.
+*The board replies when there is news.* It may delay its reply to a poll for ``wait`` hundredths of a second, and
+replies at once when an edge occurs. A new poll replaces one that has had no reply yet.
 
 *Hard meters receive totals, not pulses.* The board drives six electromechanical counters and stores,
 battery-backed, how many pulses it has given each. HARD_METER_TOTALS states how many pulses each counter should

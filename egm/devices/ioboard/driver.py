@@ -1,13 +1,17 @@
 """Driver of the I/O board: sets the outputs, and reports every change of an input exactly once, in order.
 
-A change (edge) of a door or key is always reported, even if no driver was connected at the time. A button press is a
-request of the person in front of the machine: presses before this session's first contact with the board are dropped,
-so that a restart never plays a game that nobody requested.
+A change (edge) of a door or key is always reported, even if no driver was connected at the time. An edge is
+acknowledged in the poll after the one that delivered it, when the machine has handled its event. If the machine is
+killed or the line is lost in between, the board delivers the same edge again.
 
-An edge is acknowledged in the poll after the one that delivered it, when the machine has handled its event. If the
-machine is killed or the line is lost in between, the board reports the same edge again. For a door this is harmless. A
-turn of a key that the board delivers before the first contact of a session (from the opening of the line to its loss)
-is reported as unobserved: it may have been reported before and have paid a hand-pay, and must not pay another one.
+At the start of a session (which lasts from the opening of the line to its loss) the board first delivers the edges that
+nobody has acknowledged. Until these have come, the driver does not know the inputs, and it treats the edges as follows:
+
+* A door is reported. To report the same change again is harmless.
+* A turn of a key is reported as unobserved, because it may have been reported before and have paid a hand-pay: it must
+  not pay another one.
+* A button press is dropped. It was a request of the person who stood in front of the machine, and a restart must not
+  play a game that nobody requested.
 """
 
 from egm.devices.driver import LineDriver
@@ -36,17 +40,21 @@ from egm.devices.line import LineSettings, SerialLine
 #: Settings of the line to an I/O board.
 IO_BOARD_LINE_SETTINGS = LineSettings(baud_rate=115200)
 
-#: How long the board may hold a poll, in hundredths of a second: below ``reply_seconds``.
+#: How long the board may delay its reply to a poll, in hundredths of a second: less than ``reply_seconds`` of the base.
 _POLL_WAIT_HUNDREDTHS_OF_SECOND = 8
-#: Most pulses that a running machine can owe a hard meter; if more are missing, somebody has turned the counter
-#: or fitted another board.
+#: Most pulses by which a hard meter can be behind a running machine; if more are missing, somebody has turned the
+#: counter or fitted another board.
 HARD_METER_PULSES_BEHIND_MAX = 10_000
-#: The fault that each sensor's bad level reports.
+#: The fault to report if a sensor's level is bad, by sensor.
 _FAULT_BY_SENSOR = {"mains_good": FaultCode.POWER_SUPPLY, "battery_good": FaultCode.BATTERY_LOW}
 
 
 class IoBoardDriver(LineDriver[IoBoardMessage]):
-    """An :class:`~egm.devices.interface.IoBoard` that speaks the board's own protocol."""
+    """An :class:`~egm.devices.interface.IoBoard` that speaks the board's own protocol.
+
+    The protocol has no query of the hard meters' pulse counts: the board states them in reply to a message with the
+    totals that the meters must reach. To read the counts only, the driver sends totals of zero, which move no meter.
+    """
 
     poll_seconds = 0.005  # the board's own wait paces the polls
 
@@ -62,7 +70,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         self._hard_meter_totals: tuple[int, ...] | None = None
         self._pulse_counts: tuple[int, ...] | None = None
         self._should_read_hard_meters = False
-        self._sensor_name_by_fault: dict[FaultCode, str] = {}
+        self._sensor_faults: dict[FaultCode, str] = {}
 
     # ------------------------------------------------------------ the machine's side
     def light_lamps(self, lamp_names: frozenset[str]) -> None:
@@ -115,8 +123,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
     async def _run_cycle(self) -> None:
         """Run one cycle: poll the I/O board with all outputs, then send the hard meters' totals if that is due.
 
-        If the board's counts are unknown or the meters may not be advanced, the totals sent are zero: they move no
-        meter, and the board replies with its counts.
+        If the board's counts are unknown or the meters may not be advanced, the totals sent are zero.
         """
         if self._board_boot_number is None:
             request: IdentityQuery | IoBoardPoll = IdentityQuery()
@@ -163,11 +170,11 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
     def _should_send_hard_meter_totals(self) -> bool:
         """Return whether to send the I/O board the totals that its hard meters must reach.
 
-        They are sent while the hard meters are read, if the pulse counts are unknown or differ from the totals.
+        They are sent once the machine has started to read the hard meters, while the pulse counts are unknown or
+        differ from the totals.
         """
         return self._should_read_hard_meters and (
-            self._pulse_counts is None
-            or self._pulse_counts != (self._hard_meter_totals or self._pulse_counts)
+            self._pulse_counts is None or self._hard_meter_totals not in {None, self._pulse_counts}
         )
 
     @property
@@ -192,8 +199,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         )
         detail = f"counted {self._pulse_counts}, metered {self._hard_meter_totals}"
         self._update_faults(
-            self._sensor_name_by_fault
-            | ({FaultCode.HARD_METER_MISMATCH: detail} if has_meter_mismatch else {})
+            self._sensor_faults | ({FaultCode.HARD_METER_MISMATCH: detail} if has_meter_mismatch else {})
         )
 
     # ------------------------------------------------------------ the board's reports
@@ -208,13 +214,13 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         for edge in status.edges:
             if (
                 self._acknowledged_edge_number
-                and count_edges_ahead(self._acknowledged_edge_number, edge.edge_number) <= 0
+                and compute_signed_edge_distance(self._acknowledged_edge_number, edge.edge_number) <= 0
             ):
                 continue  # a reply sent before our acknowledgement arrived
             self._acknowledged_edge_number = edge.edge_number
             self._report_edge(edge)
-        has_all_edges = len(status.edges) < codec.STATUS_EDGES_MAX
-        if has_all_edges and (
+        has_delivered_all_edges = len(status.edges) < codec.STATUS_EDGES_MAX
+        if has_delivered_all_edges and (
             not self._are_inputs_known or status.are_edges_lost or self._are_levels_different(status)
         ):
             self._input_levels_mask = status.input_levels_mask
@@ -232,8 +238,8 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
     def _report_edge(self, edge: InputEdge) -> None:
         """Store an input's level and report its change.
 
-        Of a button, only a press is reported, and only if it happened while the driver was connected. A turn of a key
-        that may have been reported in an earlier session is reported as unobserved.
+        Of a button, only a press is reported, and only if it happened while the driver was connected and knew the
+        inputs. A turn of a key that may have been reported in an earlier session is reported as unobserved.
         """
         group, name = codec.INPUTS[edge.input_index]
         input_bit = 1 << edge.input_index
@@ -279,7 +285,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
     def _report_sensor_faults(self) -> None:
         """Report a fault for each sensor of the I/O board whose level is bad."""
         first_sensor_index = len(codec.INPUTS) - len(codec.SENSORS)
-        self._sensor_name_by_fault = {
+        self._sensor_faults = {
             _FAULT_BY_SENSOR[name]: name
             for index, name in enumerate(codec.SENSORS, first_sensor_index)
             if not self._input_levels_mask >> index & 1
@@ -287,7 +293,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         self._report_faults()
 
 
-def count_edges_ahead(last_edge_number: int, edge_number: int) -> int:
+def compute_signed_edge_distance(last_edge_number: int, edge_number: int) -> int:
     """Return by how many edges a number is ahead of the last one; 0 or less if it is not new.
 
     The numbers run from 1 to 65535 and start again at 1.

@@ -34,13 +34,16 @@ _MINUTES_UNTIL_CLOSING_MAX: Final = 24 * 60
 def closing_is_announced(machine: PositionMachine, _: Event) -> bool:
     """Return whether staff have announced the closing of the tables.
 
-    It is still announced when the last rounds have begun, until staff open the tables again.
+    This stays True during and after the last rounds, until staff open the tables again.
     """
     return read_closing_time(machine) is not None
 
 
 def announce_closing(machine: PositionMachine, event: Event) -> None:
-    """Record the closing time of the tables in the journal; the form states in how many minutes that is."""
+    """Announce the closing of the tables, or move it: record the closing time in the journal.
+
+    The form states in how many minutes that is. The tables stay open until they have played their last rounds.
+    """
     closing_time = machine.clock.now().replace(microsecond=0) + timedelta(
         minutes=event.read_payload(ClosingAnnouncementForm).minutes
     )
@@ -51,7 +54,10 @@ def announce_closing(machine: PositionMachine, event: Event) -> None:
 
 
 def open_tables(machine: PositionMachine, event: Event) -> None:
-    """Record in the journal that the tables are open again and take bets."""
+    """Record in the journal that the tables are open again and take bets.
+
+    Before the closing time, this revokes the announcement.
+    """
     record = TablesOpened(persons=tuple(list_event_persons(machine, event)))
     machine.post(TABLES_OPENED, record, state={ClosingKey.TABLES_CLOSING_TIME: None})
 
@@ -91,11 +97,12 @@ class ClosingNoticeService(DueEventService):
         if seconds is None or seconds < 0:
             return None
         seconds_to_first_notice = seconds - PLAYER_NOTICE_PERIOD.total_seconds()
+        # Update a moment after the change of the minutes: the machine's clock may be a little behind the timer.
         return seconds_to_first_notice if seconds_to_first_notice > 0 else seconds % 60 + 0.1
 
 
 def create_closing_notice_service(context: MachineContext) -> Iterable[BackgroundService]:
-    """Return the service that updates the notices about the closing at one player position."""
+    """Return the services of this feature at one player position: the one that updates the notices."""
     return (ClosingNoticeService(context),)
 
 
@@ -106,6 +113,7 @@ CLOSING_FEATURE: Final = Feature(
     entry_declarations=list_entries(entries),
     payload_classes=PAYLOAD_CLASS_BY_EVENT,
     rules=(
+        # This feature comes before normal play: the rule takes the request to play at a table that has closed.
         Rule(
             EventType.PLAY,
             single_state(State.IDLE),
@@ -130,6 +138,7 @@ CLOSING_FEATURE: Final = Feature(
             open_tables,
             NextState.SAME,
         ),
+        # No effect: after every event, the machine sends the screen its notices again.
         Rule(ClosingEvent.CLOSING_NOTICE_DUE, STATES_AFTER_BOOT),
     ),
     contributions=_CLOSING_FORMS,

@@ -350,6 +350,7 @@ _TOURNAMENT_RULES: Final[tuple[Rule[PositionMachine], ...]] = (
         NextState.DERIVED,
     ),
     Rule(EventType.AFTER_EVENT, STATES_AFTER_SELF_TEST, (round_is_over,), (end_finished_round,)),
+    # No effect: after every event, the machine sends the screen the minutes left, and tries the rule above.
     Rule(TournamentEvent.ROUND_CLOCK_ADVANCED, STATES_AFTER_BOOT),
     # ------------------------------------------------------------------ a purse game that cannot end
     build_form_rule(
@@ -388,16 +389,18 @@ class RoundClock(DueEventService):
         tournament_round = find_open_round(machine)
         start_time = None if tournament_round is None else find_future_start(machine)
         if start_time is not None:
+            # A moment after the start: the machine's clock may be a little behind the timer.
             return max(0.0, (start_time - machine.timekeeper.now()).total_seconds()) + 0.1
         if tournament_round is None or not tournament_round.round_end:
             return None
         time_left = datetime.fromisoformat(tournament_round.round_end) - machine.timekeeper.read_steady_time()
         seconds = time_left.total_seconds()
+        # A moment after the change of the minutes, for the same reason.
         return None if seconds < 0 else seconds % 60 + 0.1
 
 
 def create_round_clock(context: MachineContext) -> Iterable[BackgroundService]:
-    """Return the clock of the tournament rounds at one player position.
+    """Return the services of this feature at one player position: the clock of the tournament rounds.
 
     This also sets the path of the tournament's rules file, which depends on the state folder.
     """

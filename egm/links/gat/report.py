@@ -14,7 +14,10 @@ _XML_DECLARATION: Final = b"<?xml version='1.0' encoding='UTF-8'?>\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportIdentity:
-    """The machine's identity for its GAT reports: name and manufacturer in each, version and serial number in one."""
+    """What the GAT reports state about the machine: the signatures report only its name and manufacturer.
+
+    The list of the software states all, and the list of the special functions nothing.
+    """
 
     name: str
     manufacturer: str
@@ -66,10 +69,10 @@ def build_signatures_report(
     return _encode_xml(root)
 
 
-def build_identity_report(
+def build_software_list_report(
     identity: ReportIdentity, signer: str, digest_by_component: Mapping[str, str], report_format: ReportFormat
 ) -> bytes:
-    """Return a report of the machine and its installed software: the digest of each signed component.
+    """Return the report of the machine and its installed software: the digest of each component.
 
     ``signer`` is who signed the components; "" if nobody has.
     """
@@ -92,7 +95,7 @@ def build_identity_report(
 
 def _add_game_element(root: ET.Element, identity: ReportIdentity) -> ET.Element:
     """Add the XML element with the machine's name and manufacturer to the report's ``root``, and return it."""
-    game_element = ET.SubElement(root, "Game")
+    game_element = ET.SubElement(root, "Game")  # GAT's name for the machine
     ET.SubElement(game_element, "Name").text = identity.name
     ET.SubElement(game_element, "Manufacturer").text = identity.manufacturer
     return game_element

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from egm.integrity.entries import InstalledSoftware
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.machine import PositionMachine
 from egm.links.entries import GAT_REQUEST, GAT_RESULT, GatCalculation, GatRequest, GatResult
@@ -35,8 +36,8 @@ from egm.links.gat.functions import (
 from egm.links.gat.report import (
     ReportIdentity,
     build_functions_report,
-    build_identity_report,
     build_signatures_report,
+    build_software_list_report,
 )
 from egm.links.keys import LinksKey
 
@@ -129,11 +130,11 @@ class GatService:
         if parsed_request.result_kind is FunctionResultKind.SIGNATURES:
             self._start_signing(parsed_request)
             return
-        installed_software = self._machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
+        installed_software = self._machine.memory.read(InstalledSoftware, IntegrityKey.INSTALLED_SOFTWARE)
         result_by_component = (
             {}
             if installed_software is None
-            else {_SIGNER_ROW_NAME: installed_software["signer"], **installed_software["components"]}
+            else {_SIGNER_ROW_NAME: installed_software.signer, **installed_software.components}
         )
         self.store_result(result_by_component)
 
@@ -243,7 +244,7 @@ class GatService:
             return build_functions_report(list_offered_functions(self._components), report_format)
         if calculation.result_kind == FunctionResultKind.SOFTWARE_LIST:
             digest_by_component = dict(calculation.result_by_component)
-            return build_identity_report(
+            return build_software_list_report(
                 self._identity,
                 digest_by_component.pop(_SIGNER_ROW_NAME, ""),
                 digest_by_component,

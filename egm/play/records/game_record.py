@@ -232,10 +232,10 @@ class SharedTableState:
 
     round_id: str
     """The id of the round that left the table in this state."""
-    shared_keys: tuple[str, ...] = field(metadata=stored_as("keys"))
+    shared_fields: tuple[str, ...] = field(metadata=stored_as("keys"))
     """The names of all values that the players share, including those that are absent now."""
     shared_state: JSON = field(metadata=stored_as("table"))
-    standing_bet_keys: tuple[str, ...] = omit_if_default((), key="bound")
+    standing_bet_fields: tuple[str, ...] = omit_if_default((), key="bound")
     """The names of the shared values on which standing bets depend, such as the point."""
 
 

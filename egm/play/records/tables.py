@@ -26,85 +26,88 @@ class TableStatesAtRoundStart:
     state_by_digest: dict[str, JSON] = field(default_factory=dict)
 
 
-# ---------------------------------------------------------------------------------------------- the two parts
+# ------------------------------------------------------------------ the shared part and the player's part of a state
 @dataclass(frozen=True, slots=True)
-class TableStateKeys:
-    """The names of the values in a table's state that need separate treatment."""
+class TableStateFields:
+    """The names of the fields in a table's state that need separate treatment."""
 
-    shared_keys: tuple[str, ...] = ()
-    """The names of the values that all players share."""
-    standing_bet_keys: tuple[str, ...] = ()
-    """The names of the shared values on which standing bets depend, such as the point."""
+    shared_fields: tuple[str, ...] = ()
+    """The names of the fields that all players share, such as the shoe."""
+    standing_bet_fields: tuple[str, ...] = ()
+    """The names of the shared fields on which standing bets depend, such as the point."""
 
 
-def find_table_keys(rules: GameRules, position_count: int) -> TableStateKeys:
-    """Return the names of the values in a game's table state that are shared or that standing bets depend on.
+def find_table_state_fields(rules: GameRules, position_count: int) -> TableStateFields:
+    """Return the names of the fields in a game's table state that are shared or that standing bets depend on.
 
-    ``position_count`` is the number of the machine's player positions.
-
-    With one position, or if the game has no betting period, no value is shared.
+    ``position_count`` is the number of the machine's player positions. With one position, or if the game has no betting
+    period, no field is shared.
     """
     is_shared = position_count > 1 and rules.betting_seconds is not None
-    return TableStateKeys(
-        tuple(sorted(rules.shared_state_keys)) if is_shared else (),
-        tuple(sorted(rules.standing_bet_state_keys)),
+    return TableStateFields(
+        tuple(sorted(rules.shared_state_fields)) if is_shared else (),
+        tuple(sorted(rules.standing_bet_state_fields)),
     )
 
 
-def extract_shared_state(table_state: JSON, state_keys: TableStateKeys) -> JSON:
+def extract_shared_state(table_state: JSON, state_fields: TableStateFields) -> JSON:
     """Return the part of a table's state that its players share; None if that part is in its initial state."""
-    state_by_key = _to_mapping(table_state).items()
     return {
-        key: value for key, value in state_by_key if key in state_keys.shared_keys and value is not None
+        field_name: value
+        for field_name, value in _to_mapping(table_state).items()
+        if field_name in state_fields.shared_fields and value is not None
     } or None
 
 
-def extract_player_state(table_state: JSON, state_keys: TableStateKeys) -> JSON:
+def extract_player_state(table_state: JSON, state_fields: TableStateFields) -> JSON:
     """Return one player's part of a table's state; None if it is empty.
 
     It includes the shared values on which the player's standing bets depend.
     """
-    if not (state_keys.shared_keys or state_keys.standing_bet_keys):
+    if not (state_fields.shared_fields or state_fields.standing_bet_fields):
         return table_state
-    state_by_key = _to_mapping(table_state)
-    if state_by_key.keys() <= {*state_keys.shared_keys, *state_keys.standing_bet_keys}:
+    value_by_field = _to_mapping(table_state)
+    if value_by_field.keys() <= {*state_fields.shared_fields, *state_fields.standing_bet_fields}:
         return None
     return {
-        key: value
-        for key, value in state_by_key.items()
-        if key not in state_keys.shared_keys or key in state_keys.standing_bet_keys
+        field_name: value
+        for field_name, value in value_by_field.items()
+        if field_name not in state_fields.shared_fields or field_name in state_fields.standing_bet_fields
     }
 
 
-def join_table_state(player_state: JSON, shared_state: JSON, state_keys: TableStateKeys) -> JSON:
+def join_table_state(player_state: JSON, shared_state: JSON, state_fields: TableStateFields) -> JSON:
     """Return a table's state as one player sees it, joined from their own part and the shared part.
 
     Values on which the player's standing bets depend are taken from their own part.
     """
-    if not state_keys.shared_keys:
+    if not state_fields.shared_fields:
         return player_state
-    own_part = extract_player_state(player_state, state_keys)
+    own_part = extract_player_state(player_state, state_fields)
     shared_state = {
-        key: value
-        for key, value in _to_mapping(shared_state).items()
-        if own_part is None or key not in state_keys.standing_bet_keys
+        field_name: value
+        for field_name, value in _to_mapping(shared_state).items()
+        if own_part is None or field_name not in state_fields.standing_bet_fields
     }
     return {**_to_mapping(own_part), **shared_state} or None
 
 
-def did_bets_join_last_round(player_state: JSON, shared_state: JSON, state_keys: TableStateKeys) -> bool:
-    """Return whether a player's standing bets took part in the table's last round; True without standing bets.
+def have_bets_joined_last_round(
+    player_state: JSON, shared_state: JSON, state_fields: TableStateFields
+) -> bool:
+    """Return whether a player's standing bets took part in the table's last round.
 
     If the shared values on which the bets depend have changed since, the other players have played a round
-    without them.
+    without them. Return True without standing bets, or if the table's players share nothing.
     """
-    own_part = extract_player_state(player_state, state_keys)
+    own_part = extract_player_state(player_state, state_fields)
     # Compare only the shared values on which standing bets depend.
-    compared_keys = TableStateKeys(shared_keys=state_keys.standing_bet_keys)
+    compared_fields = TableStateFields(shared_fields=state_fields.standing_bet_fields)
     return (
-        not state_keys.shared_keys
+        not state_fields.shared_fields
         or own_part is None
-        or extract_shared_state(own_part, compared_keys) == extract_shared_state(shared_state, compared_keys)
+        or extract_shared_state(own_part, compared_fields)
+        == extract_shared_state(shared_state, compared_fields)
     )
 
 
@@ -117,13 +120,13 @@ def _to_mapping(table_state: JSON) -> Mapping[str, JSON]:
 def read_table(machine: PositionMachine, digest: str) -> TableRecord | None:
     """Return the stored state of the table of a game definition, or None if it is in its initial state."""
     table_record = machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}")
-    state_keys = None if machine.position.position_count == 1 else _find_keys(machine, digest)
-    if state_keys is None or not state_keys.shared_keys:
+    state_fields = None if machine.position.position_count == 1 else _find_state_fields(machine, digest)
+    if state_fields is None or not state_fields.shared_fields:
         return table_record
     joined_state = join_table_state(
         None if table_record is None else table_record.table_state,
         read_shared_state(machine, digest),
-        state_keys,
+        state_fields,
     )
     if table_record is not None:
         return replace(table_record, table_state=joined_state)
@@ -146,9 +149,12 @@ def list_tables_with_standing_bets(machine: PositionMachine) -> tuple[TableRecor
     )
 
 
-def extract_stored_state(machine: PositionMachine, digest: str, table_state: JSON) -> JSON:
-    """Return the part of a table's state that a position stores in its own record."""
-    return extract_player_state(table_state, _find_keys(machine, digest))
+def extract_player_state_by_digest(machine: PositionMachine, digest: str, table_state: JSON) -> JSON:
+    """Return one player's part of a table's state (:func:`extract_player_state`), for a game by its digest.
+
+    It is the part that a position stores in its own record.
+    """
+    return extract_player_state(table_state, _find_state_fields(machine, digest))
 
 
 def can_join_shared_round(machine: PositionMachine, digest: str) -> bool:
@@ -158,11 +164,11 @@ def can_join_shared_round(machine: PositionMachine, digest: str) -> bool:
     plays these bets alone. ``digest`` identifies the game. For a game whose players share no state, the result is True.
     """
     table_record = machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}")
-    state_keys = _find_keys(machine, digest)
-    return did_bets_join_last_round(
+    state_fields = _find_state_fields(machine, digest)
+    return have_bets_joined_last_round(
         None if table_record is None else table_record.table_state,
         read_shared_state(machine, digest),
-        state_keys,
+        state_fields,
     )
 
 
@@ -183,15 +189,16 @@ def build_shared_state_change(
 ) -> dict[str, object]:
     """Return what a step of a game changes in the table's shared state, by storage key.
 
-    The first step of a game marks its round as the table's latest. The last step stores the state at the end of the
-    game, unless a newer round has started. There is no change if no state is shared, or if the game was played
-    alone to decide standing bets that had missed a round.
+    The first step of a game stores the id of its round, and the state before the round. The last step stores the state
+    at the end of the game, unless the stored id is that of a newer round. There is no change if no state is shared, or
+    if the game was played alone to decide standing bets that had missed a round.
     """
-    state_keys, round_id = (
-        find_table_keys(rules, machine.position.position_count),
+    state_fields, round_id = (
+        find_table_state_fields(rules, machine.position.position_count),
         game_record.round_id or game_record.play_id,
     )
-    if not state_keys.shared_keys or (state_keys.standing_bet_keys and not game_record.round_id):
+    # Games with standing bets are played in rounds, except to decide bets that had missed one.
+    if not state_fields.shared_fields or (state_fields.standing_bet_fields and not game_record.round_id):
         return {}
     if len(game_record.steps) > 1:
         last_record = _read_shared_record(machine, game_record.game_reference.digest)
@@ -199,12 +206,12 @@ def build_shared_state_change(
             return {}
     shared_state = extract_shared_state(
         game_record.table_state if game_record.outcome is None else game_record.outcome.table_state,
-        state_keys,
+        state_fields,
     )
     shared_record = SharedTableState(
         round_id=round_id,
-        shared_keys=state_keys.shared_keys,
-        standing_bet_keys=state_keys.standing_bet_keys,
+        shared_fields=state_fields.shared_fields,
+        standing_bet_fields=state_fields.standing_bet_fields,
         shared_state=shared_state,
     )
     return {f"{TableKey.SHARED_STATE}{game_record.game_reference.digest}": to_json(shared_record)}
@@ -220,12 +227,19 @@ def _find_game(machine: PositionMachine, digest: str) -> Game | None:
     return next((game for game in machine.games.values() if game.digest == digest), None)
 
 
-def _find_keys(machine: PositionMachine, digest: str) -> TableStateKeys:
-    """Return the names of a table's shared values; there are none if each position has its own table."""
+def _find_state_fields(machine: PositionMachine, digest: str) -> TableStateFields:
+    """Return the fields of a table's state that need separate treatment.
+
+    If a round has been played at the table, they are those that were stored with it, otherwise those of the game.
+    """
     if (
         machine.position.position_count > 1
         and (shared_record := _read_shared_record(machine, digest)) is not None
     ):
-        return TableStateKeys(shared_record.shared_keys, shared_record.standing_bet_keys)
+        return TableStateFields(shared_record.shared_fields, shared_record.standing_bet_fields)
     game = _find_game(machine, digest)
-    return TableStateKeys() if game is None else find_table_keys(game.rules, machine.position.position_count)
+    return (
+        TableStateFields()
+        if game is None
+        else find_table_state_fields(game.rules, machine.position.position_count)
+    )

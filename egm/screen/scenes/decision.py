@@ -9,8 +9,8 @@ from functools import partial
 from egm.kernel.messages import DecisionRequest
 from egm.screen.art.files import render_own_picture
 from egm.screen.layout import Layout
-from egm.screen.outcome import ReelData, ReelSpin
 from egm.screen.painter import Rect, TextStyle
+from egm.screen.reel_data import ReelData, ReelSpin
 from egm.screen.scenes.bonus import draw_board_background, draw_boxes, lay_out_pick_boxes
 from egm.screen.scenes.decision_text import format_question
 from egm.screen.scenes.double_up import draw_double_up_decision

@@ -1,13 +1,13 @@
 """The content of the game field: a table, a decision, a step of the game being presented, or the last result."""
 
 from egm.screen.keno_slip import is_keno_game
-from egm.screen.outcome import ReelSpin
 from egm.screen.presentation import (
     OutcomePresentation,
     StepTimes,
     build_ended_step_times,
     has_feature_title_card,
 )
+from egm.screen.reel_data import ReelSpin
 from egm.screen.scenes.bonus import draw_hold_and_spin, draw_pick_boxes, draw_wheel
 from egm.screen.scenes.decision import draw_decision
 from egm.screen.scenes.double_up import draw_double_up

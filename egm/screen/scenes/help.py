@@ -14,8 +14,8 @@ import pygame
 from egm.screen.art.paths import build_rounded_box
 from egm.screen.art.vector_canvas import VectorCanvas
 from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, grow_rect
-from egm.screen.outcome import PrizeTableRow, ReelData, compute_prize_at_bet
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
+from egm.screen.reel_data import ReelData, ReelPrize, compute_prize_at_bet
 from egm.screen.scenes.drawing_context import (
     DrawingContext,
     draw_button,
@@ -47,7 +47,7 @@ _TELEPHONE_PAGE_WIDTH_MAX: Final = 800.0
 _PARAGRAPH_BREAK_PATTERN: Final = re.compile(r" *\n *\n\s*")
 #: Matches a line break, or spaces, within a paragraph.
 _LINE_BREAK_PATTERN: Final = re.compile(r"[ \n]+")
-#: The text in a prize table for a combination that pays nothing.
+#: The text in a pay table for a combination that pays nothing.
 NO_PRIZE_SIGN: Final = "\u2013"
 
 
@@ -116,7 +116,7 @@ def list_help_pages(context: DrawingContext) -> list[HelpPage]:
     return pages
 
 
-def _compute_highest_pay(context: DrawingContext, prize: PrizeTableRow) -> int:
+def _compute_highest_pay(context: DrawingContext, prize: ReelPrize) -> int:
     """Return the pay of a prize at the highest bet, in credits."""
     game = context.view.game
     return (
@@ -326,7 +326,7 @@ def _draw_rule_pictures(context: DrawingContext, rect: Rect) -> float:
     return height + 16
 
 
-def _describe_prize_award(context: DrawingContext, reel_data: ReelData, prize: PrizeTableRow) -> str:
+def _describe_prize_award(context: DrawingContext, reel_data: ReelData, prize: ReelPrize) -> str:
     """Return what a prize awards.
 
     If the picture of the prize does not show all of its symbols, the prize's name comes first.
@@ -337,7 +337,7 @@ def _describe_prize_award(context: DrawingContext, reel_data: ReelData, prize: P
     return f"{name}  ·  {_format_additional_awards(context, prize)}"
 
 
-def _format_additional_awards(context: DrawingContext, prize: PrizeTableRow) -> str:
+def _format_additional_awards(context: DrawingContext, prize: ReelPrize) -> str:
     """Return the text of what a prize awards in addition to credits, such as free games or merchandise."""
     merchandise_name_by_id = {
         str(prize_data["id"]): context.texts.choose_translation(prize_data["name"])
@@ -410,7 +410,7 @@ def _draw_about_page(context: DrawingContext, rect: Rect) -> None:
 
 
 def _draw_prize_table(
-    context: DrawingContext, rect: Rect, reel_data: ReelData, prizes: list[PrizeTableRow]
+    context: DrawingContext, rect: Rect, reel_data: ReelData, prizes: list[ReelPrize]
 ) -> None:
     """Draw a help page with the game's prizes: a row for each prize, with its credits at each bet (C-22).
 
@@ -493,7 +493,7 @@ def _draw_prize_table(
 def _draw_prize_name(
     context: DrawingContext,
     reel_data: ReelData,
-    prize: PrizeTableRow,
+    prize: ReelPrize,
     left_middle: tuple[float, float],
     width: float,
 ) -> None:

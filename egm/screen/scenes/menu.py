@@ -13,8 +13,8 @@ from egm.screen.art.paths import build_rounded_box
 from egm.screen.art.symbols import render_symbol_art
 from egm.screen.art.vector_canvas import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.layout import Layout
-from egm.screen.outcome import ReelData, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
+from egm.screen.reel_data import ReelData, compute_prize_at_bet
 from egm.screen.scenes.card_faces import draw_card
 from egm.screen.scenes.chips import CHIP_COLOURS, draw_chip
 from egm.screen.scenes.drawing_context import (

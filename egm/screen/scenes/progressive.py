@@ -1,4 +1,7 @@
-"""Drawing of progressive levels, their names and amounts, next to the game field and on the top screen."""
+"""Drawing of progressive levels, their names and amounts, on the player's screen and on the top screen.
+
+On the player's screen they are next to the game's title or, in portrait, on the right side panel.
+"""
 
 from typing import Final
 
@@ -9,9 +12,9 @@ from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.odometer import compute_displayed_thousandths, draw_odometer
 from egm.screen.view import have_moving_parts_stopped
 
-#: More levels than this do not fit beside a game field; the top screen shows them all.
-LEVELS_BESIDE_FIELD_MAX: Final = 3
-#: The minimum height of drums below the level's name; in less room, the name stands beside them.
+#: More levels than this do not fit on the player's screen; the top screen shows them all.
+SHOWN_LEVELS_MAX: Final = 3
+#: The minimum height of drums below the level's name; if there is less room, the name stands beside them.
 _DRUMS_HEIGHT_MIN: Final = 60.0
 
 
@@ -25,15 +28,15 @@ def draw_level(
     """
     painter, (x, y, w, h) = context.painter, rect
     view = context.view
-    has_won = view.presentation is not None and any(
+    is_level_won = view.presentation is not None and any(
         win.id == level.id for win in view.presentation.outcome.progressives
     )
-    has_stopped = not has_won or have_moving_parts_stopped(view, context.theme)
-    is_shown_as_won = has_won and has_stopped
+    has_game_stopped = not is_level_won or have_moving_parts_stopped(view, context.theme)
+    should_show_win = is_level_won and has_game_stopped
     name_height = context.theme.size_by_name[text_size_name] * 1.35
     is_current = level.status == "up"
     text_paint: Paint | str = (
-        "win" if is_shown_as_won else build_gold_gradient(context.theme) if is_current else "amber"
+        "win" if should_show_win else build_gold_gradient(context.theme) if is_current else "amber"
     )
     text = context.texts.choose_translation(level.names, level.level)
     if not is_current:
@@ -56,7 +59,7 @@ def draw_level(
     )
     if view.is_motion_reduced:
         thousandths = level.amount_cents * 1000
-    if not has_stopped and level.id in view.cents_before_win_by_level:
+    if not has_game_stopped and level.id in view.cents_before_win_by_level:
         thousandths = view.cents_before_win_by_level[level.id] * 1000
     drums_rect: Rect = (
         (x + w * 0.32, y, w * 0.68 - 4, h)
@@ -67,27 +70,28 @@ def draw_level(
     draw_odometer(painter, amount, drums_rect, thousandths=thousandths % 1000, is_dim=not is_current)
 
 
-def list_levels_beside_field(context: DrawingContext) -> tuple[ProgressiveView, ...]:
-    """Return the progressive levels that the current bet plays for, as many as fit next to the game field."""
+def list_shown_levels(context: DrawingContext) -> tuple[ProgressiveView, ...]:
+    """Return the progressive levels that the current bet plays for, as many as fit on the player's screen."""
     snapshot = context.view.snapshot
-    return snapshot.progressives[:LEVELS_BESIDE_FIELD_MAX] if snapshot is not None else ()
+    return snapshot.progressives[:SHOWN_LEVELS_MAX] if snapshot is not None else ()
 
 
 def draw_levels(context: DrawingContext, area: Rect) -> Rect:
     """Draw the progressive levels next to the game's title, or in portrait on the side panel ``area``.
 
-    Return the part of the panel that is still free.
+    Return the part of the panel that is still free: all of it, unless levels were drawn on it.
     """
-    levels, meters_rect = list_levels_beside_field(context), context.layout.level_meters
+    levels, displays_rect = list_shown_levels(context), context.layout.level_displays
     if not levels:
         return area
-    if meters_rect is not None:
-        x, y, w, h = meters_rect
+    if displays_rect is not None:
+        x, y, w, h = displays_rect
         for i, level in enumerate(levels):
             draw_level(context, level, (x + i * w / len(levels) + 20, y, w / len(levels) - 40, h))
         return area
     x, y, w, h = area
-    row_pitch = min(130.0, (h - (74 if not context.layout.is_telephone else 56)) / len(levels))
+    # The part of the panel that stays free is at least 66 high, or 48 on a telephone.
+    row_pitch = min(130.0, (h - (56 if context.layout.is_telephone else 74)) / len(levels))
     for i, level in enumerate(levels):
         draw_level(context, level, (x + 14, y + 12 + i * row_pitch, w - 28, row_pitch - 8), "caption")
     used_height = len(levels) * row_pitch + 8

@@ -7,9 +7,9 @@ from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.art.symbols import is_blank
 from egm.screen.art.vector_canvas import Paint, RadialGradient, VectorCanvas
 from egm.screen.motion import compute_pulse
-from egm.screen.outcome import ReelData, ReelSpin, ReelWindow, WinOnReels
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
+from egm.screen.reel_data import ReelData, ReelSpin, ReelWindow, WinOnReels
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.reels import PAY_LINE_COLOURS, ReelGrid, render_symbol
 from egm.screen.theme import Colour, MotionSettings, fade_colour, mix_colours

@@ -11,9 +11,9 @@ from egm.screen.art.paths import build_rounded_box, mirror_outline, scale_outlin
 from egm.screen.art.symbols import is_blank
 from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas, create_painted_surface
 from egm.screen.motion import ReelTravel, ease_out
-from egm.screen.outcome import ReelData, ReelSpin, ReelWindow
 from egm.screen.painter import PREMULTIPLIED_BLEND_MODE, Rect, TextStyle
 from egm.screen.presentation import StepTimes, find_anticipated_reel
+from egm.screen.reel_data import ReelData, ReelSpin, ReelWindow
 from egm.screen.scenes.drawing_context import DrawingContext, build_metal_gradient
 from egm.screen.scenes.feature import draw_anticipation_light
 from egm.screen.theme import Colour, fade_colour, mix_colours, parse_colour

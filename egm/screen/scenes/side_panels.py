@@ -9,12 +9,12 @@ from egm.screen.keno_slip import (
     find_current_preset_ticket,
 )
 from egm.screen.layout import SMALL_PRINT_LINE_HEIGHT, Layout
-from egm.screen.outcome import PrizeTableRow, ReelData, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle
+from egm.screen.reel_data import ReelData, ReelPrize, compute_prize_at_bet
 from egm.screen.scenes.drawing_context import DrawingContext, draw_heading
 from egm.screen.scenes.keno import lay_out_preset_ticket_rows, list_keno_prizes
 from egm.screen.scenes.limits_sign import LIMITS_TEXT_STYLE, draw_limits_sign, lay_out_small_print
-from egm.screen.scenes.progressive import draw_levels, list_levels_beside_field
+from egm.screen.scenes.progressive import draw_levels, list_shown_levels
 from egm.screen.scenes.reel_wins import find_highlighted_win
 from egm.screen.scenes.reels import render_symbol
 from egm.screen.scenes.table_side_panels import draw_table_side_panels
@@ -39,7 +39,7 @@ def find_base_reel_data(context: DrawingContext) -> ReelData | None:
     return next(iter(reel_data_by_stage.values()), None)
 
 
-def list_current_prizes(context: DrawingContext, reel_data: ReelData) -> list[tuple[PrizeTableRow, int]]:
+def list_current_prizes(context: DrawingContext, reel_data: ReelData) -> list[tuple[ReelPrize, int]]:
     """Return the prizes that the current bet can win, each with its value in credits, the highest first (C-22)."""
     game, snapshot = context.view.game, context.view.snapshot
     if game is None or snapshot is None:
@@ -84,7 +84,7 @@ def format_prize_name(
 
 
 def draw_side_panels(context: DrawingContext) -> None:
-    """Draw the two side panels of any game, with the meters of progressive levels and the small print.
+    """Draw the two side panels of any game, with the displays of progressive levels and the small print.
 
     For a game on reels, they have the prizes of the current bet, the higher ones on the left. Tables, wheel games and
     Keno have panels of their own.
@@ -133,7 +133,7 @@ def draw_side_panels(context: DrawingContext) -> None:
     _draw_prizes(
         context, reel_data, left_prizes, layout.left_panel, context.texts.translate("panel.top_prizes")
     )
-    if layout.is_portrait and list_levels_beside_field(context):
+    if layout.is_portrait and list_shown_levels(context):
         _draw_small_print(context, layout.right_panel)
         return
     line_count = len(reel_data.pay_lines)
@@ -191,7 +191,7 @@ def _draw_ticket_kinds(context: DrawingContext, game: GameView, right_panel_rect
     """Draw the preset tickets of a Keno game on the right panel."""
     texts = context.texts
     x, y, w, h = right_panel_rect
-    if context.layout.is_portrait and list_levels_beside_field(context):
+    if context.layout.is_portrait and list_shown_levels(context):
         _draw_small_print(context, context.layout.right_panel)
         return
     draw_heading(context, texts.translate("keno.tickets"), (x + 10, y + 12, w - 20, 40))
@@ -290,7 +290,7 @@ def _draw_preset_ticket_row(context: DrawingContext, game: GameView, rect: Rect,
 def _draw_prizes(
     context: DrawingContext,
     reel_data: ReelData,
-    prizes: list[tuple[PrizeTableRow, int]],
+    prizes: list[tuple[ReelPrize, int]],
     rect: Rect,
     heading: str,
 ) -> None:
@@ -311,7 +311,7 @@ def _draw_prizes(
 
 
 def _draw_prize(
-    context: DrawingContext, reel_data: ReelData, prize: PrizeTableRow, rect: Rect, credits_: int
+    context: DrawingContext, reel_data: ReelData, prize: ReelPrize, rect: Rect, credits_: int
 ) -> None:
     """Draw one prize on a side panel: its symbols, or else its name, and its pay in credits."""
     painter, (x, y, w, h) = context.painter, rect

@@ -6,7 +6,6 @@ from typing import Final, TypeAlias
 from egm.kernel.messages import GameView, Notice, Snapshot, TournamentView
 from egm.screen.keno_slip import is_keno_game, is_valid_slip, list_permitted_spot_counts
 from egm.screen.layout import Layout
-from egm.screen.outcome import WinOnReels
 from egm.screen.painter import FACT_SEPARATOR, TextStyle
 from egm.screen.presentation import (
     OutcomePresentation,
@@ -14,6 +13,7 @@ from egm.screen.presentation import (
     compute_free_game_number_and_total,
     find_feature_steps,
 )
+from egm.screen.reel_data import WinOnReels
 from egm.screen.scenes.decision_text import (
     describe_decision_before_play,
     describe_offered_options,

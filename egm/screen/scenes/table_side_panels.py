@@ -7,7 +7,7 @@ from egm.kernel.messages import DecisionRequest, Snapshot
 from egm.screen.layout import LEVELS_STRIP_HEIGHT, compute_rect_centre
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.roads import count_most_and_least_frequent_numbers
-from egm.screen.round_result import RoundResultView
+from egm.screen.round_result import TableRoundResult
 from egm.screen.scenes.cards import append_split_number, format_settlement
 from egm.screen.scenes.chip_keys import (
     draw_table_key,
@@ -26,7 +26,7 @@ from egm.screen.scenes.pay_table import (
     format_spot_odds,
     list_spot_pay_rows,
 )
-from egm.screen.scenes.progressive import draw_level, list_levels_beside_field
+from egm.screen.scenes.progressive import draw_level, list_shown_levels
 from egm.screen.scenes.roulette_wheel import POCKET_COLOUR_BY_NAME, shorten_pocket_label
 from egm.screen.steps import TableStep
 from egm.screen.table import BetSpot, TableGameData, build_bet_limits, find_spot_closure, is_bet_on
@@ -58,7 +58,7 @@ def draw_table_side_panels(context: DrawingContext, right_panel_rect: Rect) -> N
 
     The left panel has the player's chips and tools. The right one has the last results and below them, depending on the
     state of the round: the pending decision, the settled bets, the selected spot or a hint; then pay tables.
-    ``right_panel_rect`` is the part of the right panel below the meters of progressive levels. For a game without
+    ``right_panel_rect`` is the part of the right panel below the displays of progressive levels. For a game without
     betting spots, the panels have only its pay table.
     """
     view, table = context.view, context.view.table
@@ -145,7 +145,7 @@ def find_settled_step(context: DrawingContext) -> TableStep | None:
     return step if have_parts_stopped and isinstance(step, TableStep) and step.settlements else None
 
 
-def find_round_result(context: DrawingContext) -> RoundResultView | None:
+def find_round_result(context: DrawingContext) -> TableRoundResult | None:
     """Return the result of the selected game's round if its moving parts have stopped, otherwise None."""
     presentation = context.view.selected_game_presentation
     return (
@@ -155,7 +155,7 @@ def find_round_result(context: DrawingContext) -> RoundResultView | None:
     )
 
 
-def describe_outcome(context: DrawingContext, result: RoundResultView) -> str:
+def describe_outcome(context: DrawingContext, result: TableRoundResult) -> str:
     """Return how a table round ended: the number, the dice or the winning side.
 
     Empty if the round has no single result, or if the game has cards and no scoreboard: the cards then show the result.
@@ -183,7 +183,7 @@ def describe_outcome(context: DrawingContext, result: RoundResultView) -> str:
     return _describe_winner(context, result) if table.scoreboard_sides else ""
 
 
-def _format_throw(context: DrawingContext, result: RoundResultView) -> str:
+def _format_throw(context: DrawingContext, result: TableRoundResult) -> str:
     """Return the text for a throw of craps: its total, and whether it set, made or lost the point."""
     display, point_before = result.display, result.point_before
     total, point = int(display["total"]), display.get("point")
@@ -194,7 +194,7 @@ def _format_throw(context: DrawingContext, result: RoundResultView) -> str:
     return context.texts.translate(key, total=total, point=point or 0)
 
 
-def _describe_winner(context: DrawingContext, result: RoundResultView) -> str:
+def _describe_winner(context: DrawingContext, result: TableRoundResult) -> str:
     """Return a text that says which of two sides has won a round, or that it is a tie, and the points."""
     game, table, translate = context.view.game, context.view.table, context.texts.translate
     assert game is not None
@@ -616,7 +616,7 @@ def _draw_settlements(
 def _draw_telephone_strip(context: DrawingContext, table: TableGameData) -> None:
     """Draw the strip above the felt on a telephone.
 
-    It has the meters of progressive levels and one of these: the pending decision, the selected bet spot, or the last
+    It has the displays of progressive levels and one of these: the pending decision, the selected bet spot, or the last
     results.
     """
     painter, view, (x, y, w, _) = context.painter, context.view, context.layout.left_panel
@@ -624,7 +624,7 @@ def _draw_telephone_strip(context: DrawingContext, table: TableGameData) -> None
     settled_step = find_settled_step(context)
     decision = view.decision if is_decision_due(view, context.theme) else None
     style = TextStyle("strong", "caption", "text")
-    levels = list_levels_beside_field(context)
+    levels = list_shown_levels(context)
     for i, level in enumerate(levels):
         level_width = w / len(levels)
         level_rect: Rect = (x + i * level_width + 8, y + 8, level_width - 16, LEVELS_STRIP_HEIGHT - 10)

@@ -10,6 +10,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
+from egm.integrity.entries import InstalledSoftware
 from egm.integrity.keys import IntegrityKey
 from egm.kernel import logs
 from egm.kernel.games import InstalledGames
@@ -259,13 +260,13 @@ class TablesPage(MenuPage):
 def _build_software_tables(machine: PositionMachine) -> tuple[PageTable, ...]:
     """Return the tables of the running software, each game's digest and each device's identification (J-12, A-19)."""
     profile, page_data = machine.profile, machine.component(ServiceDesk).device_page_data
-    installed_software = machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
+    installed_software = machine.memory.read(InstalledSoftware, IntegrityKey.INSTALLED_SOFTWARE)
     signed_rows = (
         (("software.signed", build_text("service.software.unsigned")),)
         if installed_software is None
         else (
-            ("software.signed", build_plain_text(installed_software["signer"])),
-            ("software.release", build_plain_text(installed_software["version"])),
+            ("software.signed", build_plain_text(installed_software.signer)),
+            ("software.release", build_plain_text(installed_software.version)),
         )
     )
     return (
@@ -303,7 +304,7 @@ def _build_software_tables(machine: PositionMachine) -> tuple[PageTable, ...]:
             (
                 (build_plain_text(name), build_plain_text(digest[:32]))
                 for name, digest in (
-                    {} if installed_software is None else installed_software["components"]
+                    {} if installed_software is None else installed_software.components
                 ).items()
             ),
             build_text("service.software.components"),

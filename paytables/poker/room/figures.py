@@ -12,7 +12,7 @@ from typing import Final
 
 from paytables.analysis import AnalysisDepth, BetAnalysis
 from paytables.contract import Bet, Wager
-from paytables.errors import BeyondExactAnalysis
+from paytables.errors import BeyondExactAnalysisError
 from paytables.layout import WeightedResult, analyse_cases
 from paytables.poker.room.betting import Player
 from paytables.poker.room.pots import award_pots, build_pots, settle_stack
@@ -42,8 +42,10 @@ def _find_tie_chance(definition: RoomDefinition) -> Fraction | None:
 def analyse_stack(definition: RoomDefinition, stack_credits: int, depth: AnalysisDepth) -> BetAnalysis:
     """Return the figures of table stakes of ``stack_credits``, for two players who only call and check.
 
-    If the probability of equal hands is not known, only the return and the highest win are stated. Raises
-    :class:`BeyondExactAnalysis` if the return depends on that probability, because the pot of the two players is odd.
+    If the probability of equal hands is not known, only the return and the highest win are stated.
+
+    Raises :class:`BeyondExactAnalysisError` if the return depends on that probability, because the pot of the two
+    players is odd.
     """
     bets = {STACK_SPOT: stack_credits}
     options = {"bets": bets, "seat": _OWN_SEAT, "others": {str(_OTHER_SEAT): bets}}
@@ -98,7 +100,7 @@ def _build_cases(
 
 
 def _check_equal_shares(cases: list[WeightedResult]) -> None:
-    """Raise BeyondExactAnalysis unless a tie returns the average of a win and a loss.
+    """Raise BeyondExactAnalysisError unless a tie returns the average of a win and a loss.
 
     If it does not, because the pot is odd, the return depends on the unknown probability of a tie.
     """
@@ -106,7 +108,7 @@ def _check_equal_shares(cases: list[WeightedResult]) -> None:
         sum(settlement.credits for settlement in case.settlements) for case in cases
     )
     if 2 * tie_credits != win_credits + loss_credits:
-        raise BeyondExactAnalysis(
+        raise BeyondExactAnalysisError(
             "the return depends on how often two hands are equal, which is counted for two hole cards and a board "
             "of five only: choose forced bets whose pot of two can be divided"
         )

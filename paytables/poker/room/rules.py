@@ -73,7 +73,7 @@ _ALL_IN_TEXT: Final[Mapping[str, str]] = {"en": "All in", "fr": "Tout en jeu"}
 
 
 @dataclass(slots=True)
-class _SeatHandsView:
+class _RoundHands:
     """The cards and bets of one poker room game as one seat sees them on its screen."""
 
     betting: Betting
@@ -231,8 +231,8 @@ class RoomRules(SeatedRules):
         return TableLayout((spot,), self.definition.table, self.definition.preset_bets)
 
     @property
-    def shared_state_keys(self) -> frozenset[str]:
-        """Return the key of the table state that all players share: the button."""
+    def shared_state_fields(self) -> frozenset[str]:
+        """Return the field of the table state that all players share: the button."""
         return frozenset({BUTTON_KEY})
 
     def with_table_state(self, table_state: object) -> Self:
@@ -310,7 +310,7 @@ class RoomRules(SeatedRules):
         ordered_bets = self._sort_by_action_order(bets)
         players = [Player(bet.seat, bet.credits) for bet in ordered_bets]
         betting, button = Betting(players, self.definition.find_bet_sizes(0)), players[-1].seat
-        hands = _SeatHandsView(betting, button, viewer, {player.seat: [] for player in players})
+        hands = _RoundHands(betting, button, viewer, {player.seat: [] for player in players})
         if not (yield from ask_whether_all_staked(hands.to_json(), viewer)):
             yield from (settle_push(bet, NOT_PLAYED_SETTLEMENT_NAME) for bet in ordered_bets)
             return Outcome(display=hands.to_json(), table_state={BUTTON_KEY: self.button})
@@ -332,7 +332,7 @@ class RoomRules(SeatedRules):
         )
 
     def _play_betting_rounds(
-        self, hands: _SeatHandsView, draw: DrawSource
+        self, hands: _RoundHands, draw: DrawSource
     ) -> Generator[RoundEvent, Choice | None, int]:
         """Take the forced bets, then deal cards and take bets in turn until the showdown or one player is left.
 
@@ -373,7 +373,7 @@ class RoomRules(SeatedRules):
         betting.post_forced_bet(big_blind_index, forced.big_blind)
         betting.next_player_index = (big_blind_index + 1) % player_count
 
-    def _post_bring_in(self, hands: _SeatHandsView) -> None:
+    def _post_bring_in(self, hands: _RoundHands) -> None:
         """Take the bring-in, if the game has one, from the lowest face-up card; the player after it acts first."""
         forced, players = self.definition.forced_bets, hands.betting.players
         if forced.bring_in is None:
@@ -382,7 +382,7 @@ class RoomRules(SeatedRules):
         hands.betting.post_forced_bet(lowest_index, forced.bring_in)
         hands.betting.next_player_index = (lowest_index + 1) % len(players)
 
-    def _find_first_to_act(self, hands: _SeatHandsView) -> int:
+    def _find_first_to_act(self, hands: _RoundHands) -> int:
         """Return the index of the player who acts first in a betting round.
 
         In a game with a bring-in it is the player with the highest face-up cards, otherwise the first left of
@@ -400,7 +400,7 @@ class RoomRules(SeatedRules):
         }
         return max(strength_by_index, key=lambda n: (strength_by_index[n], -n))
 
-    def _build_decision(self, betting: Betting, player: Player, hands: _SeatHandsView) -> Decision:
+    def _build_decision(self, betting: Betting, player: Player, hands: _RoundHands) -> Decision:
         """Return the decision of the player whose turn it is."""
         options = betting.list_options(player)
         prompt = {
@@ -413,7 +413,7 @@ class RoomRules(SeatedRules):
         }
         return Decision("betting", tuple(options), prompt, seat=player.seat)
 
-    def _rank_hands(self, hands: _SeatHandsView) -> dict[int, int]:
+    def _rank_hands(self, hands: _RoundHands) -> dict[int, int]:
         """Return the strength of each hand in the showdown, by seat.
 
         If all players but one have folded, the last one gets strength 0, as no hand is shown.

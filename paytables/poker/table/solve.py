@@ -25,7 +25,7 @@ from paytables.cards import parse_cards
 from paytables.cards.duel import count_duel_results
 from paytables.cards.ranking import HandRanking
 from paytables.cards.subsets import CardSets, build_sets
-from paytables.errors import AnalysisError, BeyondExactAnalysis
+from paytables.errors import AnalysisError, BeyondExactAnalysisError
 from paytables.poker.pays import find_pay_row
 from paytables.poker.policy import POLICY_HAND_CARD_COUNT, pack_policy
 from paytables.poker.proof import format_fraction
@@ -147,12 +147,12 @@ def solve_independent_bet(definition: PokerDefinition, spot: BetSpot) -> ProvedF
     """Return the exact figures of a bet that depends on the player's cards alone.
 
     A bet on seven cards may also be one that the player can take back at the game's decision. Raises
-    :class:`~paytables.errors.BeyondExactAnalysis` for such a bet on fewer cards.
+    :class:`~paytables.errors.BeyondExactAnalysisError` for such a bet on fewer cards.
     """
     terms = find_withdrawal_terms(definition, spot)
     card_count, seen_card_count = terms.hand_card_count, terms.seen_card_count
     if card_count > 6 and any(row.pays.level_share for row in spot.pay_rows):
-        raise BeyondExactAnalysis(
+        raise BeyondExactAnalysisError(
             f"{spot.id}: no exact figures for a bet on {card_count} cards that pays a share of a level"
         )
     if card_count > 6:
@@ -160,13 +160,13 @@ def solve_independent_bet(definition: PokerDefinition, spot: BetSpot) -> ProvedF
 
         if card_count > 7 or seen_card_count not in {None, SEEN_CARD_COUNT}:
             seen_text = "" if seen_card_count is None else f" that may be taken back after {seen_card_count}"
-            raise BeyondExactAnalysis(
+            raise BeyondExactAnalysisError(
                 f"{spot.id}: no exact figures for a bet on {card_count} cards{seen_text}"
             )
 
         return solve_completions(spot, seen_card_count, terms.returned_share, terms.withdraw_and_keep_indexes)
     if seen_card_count is not None:
-        raise BeyondExactAnalysis(
+        raise BeyondExactAnalysisError(
             f"{spot.id}: no exact figures for a bet on {card_count} cards that may be taken back alone"
         )
     hands = build_sets(52, card_count)
@@ -214,7 +214,7 @@ def solve_withdrawable_bets(definition: PokerDefinition) -> ProvedFigures:
         terms.seen_card_count for terms in withdrawal_terms if terms.seen_card_count is not None
     )
     if len(seen_counts) != 2 or any(terms.returned_share not in {0, 1} for terms in withdrawal_terms):
-        raise BeyondExactAnalysis(
+        raise BeyondExactAnalysisError(
             f"{definition.game.id}: this analysis needs three bets of which two may be taken back in full"
         )
     hands = build_sets(52, hand_card_count)
@@ -314,7 +314,9 @@ class OneDecisionSolver:
     def __init__(self, definition: PokerDefinition) -> None:
         duel = definition.duel
         if duel is None:
-            raise BeyondExactAnalysis(f"{definition.game.id}: this analysis needs a duel against the bank")
+            raise BeyondExactAnalysisError(
+                f"{definition.game.id}: this analysis needs a duel against the bank"
+            )
         self.definition, self.duel = definition, duel
         deals = [step.deal for step in definition.steps if step.deal is not None]
         decision_step_indexes = [
@@ -324,7 +326,7 @@ class OneDecisionSolver:
             step.deal for step in definition.steps[: decision_step_indexes[0]] if step.deal is not None
         ]
         if len(decision_step_indexes) > 1:
-            raise BeyondExactAnalysis(
+            raise BeyondExactAnalysisError(
                 f"{definition.game.id}: this analysis allows one question, "
                 f"but the game has {len(decision_step_indexes)}"
             )

@@ -13,7 +13,7 @@ import numpy as np
 
 from paytables.cards.ranking import FIVE_CARD_RANKING
 from paytables.cards.subsets import build_sets
-from paytables.errors import BeyondExactAnalysis
+from paytables.errors import BeyondExactAnalysisError
 from paytables.poker.community import HoldemSolver, SolvedStrategy, StreetBets
 from paytables.poker.pays import find_pay_row
 from paytables.poker.policy import pack_policy
@@ -36,7 +36,7 @@ _STRENGTH_BY_CATEGORY = tuple(category << 20 for category in range(len(FIVE_CARD
 def build_street_bets(definition: PokerDefinition) -> StreetBets:
     """Return a hold'em definition's bets and pays as the solver needs them.
 
-    Raises :class:`BeyondExactAnalysis` for a game with other rounds of betting.
+    Raises :class:`BeyondExactAnalysisError` for a game with other rounds of betting.
     """
     decision_steps = [step for step in definition.steps if step.decision_name is not None]
     ante, duel = definition.ante, definition.duel
@@ -59,7 +59,7 @@ def build_street_bets(definition: PokerDefinition) -> StreetBets:
         or len(bets_with_ante) != 1
         or bets_with_ante[0].base_stake_multiple != "1"
     ):
-        raise BeyondExactAnalysis(
+        raise BeyondExactAnalysisError(
             f"{definition.game.id}: this analysis needs a hold'em with four decisions and a fold at the third only"
         )
     super_ante = bets_with_ante[0]
@@ -77,7 +77,7 @@ def build_street_bets(definition: PokerDefinition) -> StreetBets:
         "lose",
         "push",
     ):
-        raise BeyondExactAnalysis(
+        raise BeyondExactAnalysisError(
             f"{definition.game.id}: its ante or {super_ante.id} is not settled as this analysis requires"
         )
     bet_sizes = [

@@ -31,8 +31,8 @@ from egm.links.gat.functions import (
 from egm.links.gat.report import (
     ReportIdentity,
     build_functions_report,
-    build_identity_report,
     build_signatures_report,
+    build_software_list_report,
 )
 from egm.verify.digest import SignatureAlgorithm
 from tools.audit import gat_verifier
@@ -214,9 +214,9 @@ def test_signatures_have_the_published_xml_and_are_escaped():
 
 
 def test_an_unsigned_installation_says_so():
-    assert "Signed by: nobody" in build_identity_report(ABOUT, "", {}, ReportFormat.TEXT).decode()
+    assert "Signed by: nobody" in build_software_list_report(ABOUT, "", {}, ReportFormat.TEXT).decode()
     assert (
-        ET.fromstring(build_identity_report(ABOUT, "k", {"chance": "aa"}, ReportFormat.XML)).findtext(
+        ET.fromstring(build_software_list_report(ABOUT, "k", {"chance": "aa"}, ReportFormat.XML)).findtext(
             "Game/SignedBy"
         )
         == "k"

@@ -82,7 +82,7 @@ class Wire:
 def test_a_level_whose_next_contribution_is_lost_is_down_and_sends_nothing_further():
     """Regression: each refusal had every contribution sent again at once, and a game could win what is never awarded."""
     wire = Wire()
-    wire.controller.counted_by_machine_and_level["EGM-1", "TOP"] = 1
+    wire.controller.contribution_count_by_machine_and_level["EGM-1", "TOP"] = 1
     wire.link.restore_contributions("TOP", 1, [contribution(number) for number in range(4, 8)])
     wire.link.enrol_levels("n", wire.now)
     for _ in range(4):
@@ -100,7 +100,10 @@ def test_a_level_whose_next_contribution_is_lost_is_down_and_sends_nothing_furth
     wire.link.restore_contributions("TOP", 1, [contribution(number) for number in range(2, 8)])
     wire.wait(30 * SECOND)
     wire.values(2)
-    assert (wire.controller.counted_by_machine_and_level["EGM-1", "TOP"], wire.status) == (7, LevelStatus.UP)
+    assert (wire.controller.contribution_count_by_machine_and_level["EGM-1", "TOP"], wire.status) == (
+        7,
+        LevelStatus.UP,
+    )
 
 
 @pytest.mark.requirement("I-07", "I-02")
@@ -172,7 +175,7 @@ def test_contributions_during_an_outage_are_counted_once_in_order():
         wire.link.queue_contribution(contribution(n), wire.now)
     assert wire.link.take_messages() == []
     wire.connect()
-    assert wire.controller.counted_by_machine_and_level["EGM-1", "TOP"] == 199
+    assert wire.controller.contribution_count_by_machine_and_level["EGM-1", "TOP"] == 199
     assert wire.controller.levels["TOP"].contributed_amount == 199 * 50 * (
         Fraction(1, 70) + Fraction(1, 1000)
     )

@@ -150,7 +150,7 @@ def test_wagers_are_counted_and_the_level_becomes_available_and_unavailable(tmp_
             rig.room.insert(2000)
             for _ in range(6):
                 await rig.one_game()
-            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 6)
+            await rig.until(lambda: controller.contribution_count_by_machine_and_level["TEST-1", "TOP"] == 6)
             await rig.until(lambda: rig.view().amount_cents == 1500 + 300 // 70)
             rig.wire.up = False
             await rig.until(lambda: rig.view().status == "down")
@@ -159,7 +159,7 @@ def test_wagers_are_counted_and_the_level_becomes_available_and_unavailable(tmp_
             rig.wire.up = True
             await rig.up()
             await rig.one_game()
-            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 7)
+            await rig.until(lambda: controller.contribution_count_by_machine_and_level["TEST-1", "TOP"] == 7)
 
     run(life())
     stored_level = controller.levels["TOP"]
@@ -173,7 +173,9 @@ def test_games_played_while_offline_are_sent_by_the_next_run(tmp_path, controlle
             await rig.up()
             rig.room.insert(2000)
             await rig.one_game()
-            await rig.until(lambda: controller.counted_by_machine_and_level.get(("TEST-1", "TOP")) == 1)
+            await rig.until(
+                lambda: controller.contribution_count_by_machine_and_level.get(("TEST-1", "TOP")) == 1
+            )
             rig.wire.mute = True  # the machine's messages are lost
             for _ in range(3):
                 await rig.one_game()
@@ -181,9 +183,9 @@ def test_games_played_while_offline_are_sent_by_the_next_run(tmp_path, controlle
     async def second():
         async with Rig(tmp_path, controller, B, NO_LUCK, MISS) as rig:
             await rig.up()
-            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 4)
+            await rig.until(lambda: controller.contribution_count_by_machine_and_level["TEST-1", "TOP"] == 4)
             await rig.one_game()
-            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 5)
+            await rig.until(lambda: controller.contribution_count_by_machine_and_level["TEST-1", "TOP"] == 5)
             mark = rig.room.journal.state(f"{ProgressiveKey.LINK_PROGRESS}TOP")
             assert (mark["sequence"], mark["counted"]) == (5, 4)
 
@@ -411,20 +413,20 @@ def test_a_controller_restored_from_an_older_copy_gets_every_contribution_again(
                 await rig.one_game()
                 await rig.until(
                     lambda expected_count=n: (
-                        controller.counted_by_machine_and_level["TEST-1", "TOP"] == expected_count
+                        controller.contribution_count_by_machine_and_level["TEST-1", "TOP"] == expected_count
                     )
                 )
             rig.wire.up = False
             await rig.until(lambda: rig.view().status == "down")
-            controller.counted_by_machine_and_level["TEST-1", "TOP"] = 1
+            controller.contribution_count_by_machine_and_level["TEST-1", "TOP"] = 1
             controller.levels["TOP"] = Level.open(controller.levels["TOP"].terms).add_contribution(50)
             rig.wire.up = True
-            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 3)
+            await rig.until(lambda: controller.contribution_count_by_machine_and_level["TEST-1", "TOP"] == 3)
             assert rig.room.records("progressive.behind") == [{"pool": "TOP", "counted": 1}]
-            controller.fall_count_by_level["TOP"] += 1  # its operator corrects the displayed amount
+            controller.hit_count_by_level["TOP"] += 1  # its operator corrects the displayed amount
             await rig.up()
             await rig.one_game()
-            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 4)
+            await rig.until(lambda: controller.contribution_count_by_machine_and_level["TEST-1", "TOP"] == 4)
 
     run(life())
     assert controller.levels["TOP"].contributed_amount == 200 * (Fraction(1, 70) + Fraction(1, 1000))
@@ -476,7 +478,7 @@ def test_hit_is_sent_again_to_a_controller_restored_from_an_older_copy(tmp_path,
 
 
 def test_after_a_memory_clear_contributions_continue_the_controllers_numbers(tmp_path, controller):
-    controller.counted_by_machine_and_level["TEST-1", "TOP"] = 7
+    controller.contribution_count_by_machine_and_level["TEST-1", "TOP"] = 7
 
     async def life():
         async with Rig(tmp_path, controller, B, NO_LUCK, MISS) as rig:
@@ -484,7 +486,7 @@ def test_after_a_memory_clear_contributions_continue_the_controllers_numbers(tmp
             await rig.up()
             rig.room.insert(2000)
             await rig.one_game()
-            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 8)
+            await rig.until(lambda: controller.contribution_count_by_machine_and_level["TEST-1", "TOP"] == 8)
 
     run(life())
 
@@ -514,7 +516,7 @@ def test_contributions_carried_over_by_a_memory_clear_are_all_sent_after_a_resta
     async def send_all():
         async with Rig(tmp_path, controller) as rig:
             await rig.up()
-            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 4)
+            await rig.until(lambda: controller.contribution_count_by_machine_and_level["TEST-1", "TOP"] == 4)
 
     run(play(games=3, is_last_open=True))
     clear_with_decisions(tmp_path)
@@ -591,7 +593,7 @@ def test_contribution_of_a_game_ended_at_a_memory_clear_is_still_sent(tmp_path, 
         async with Rig(tmp_path, controller, B, NO_LUCK, MISS) as rig:
             await rig.up()
             await rig.one_game()
-            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 4)
+            await rig.until(lambda: controller.contribution_count_by_machine_and_level["TEST-1", "TOP"] == 4)
 
     log, end = asyncio.run(play())
     (tmp_path / "journal.sqlite").write_bytes(b"nothing of it")

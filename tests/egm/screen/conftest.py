@@ -10,7 +10,7 @@ import pytest
 from rigs.display import open_display
 
 from egm.screen.theme import load_theme
-from paytables import AnalysisDepth, analyse, list_library_games, load_game
+from paytables import AnalysisDepth, analyse, list_non_table_games, load_game
 from tools.dev.gallery import find_sample_outcomes
 from tools.lab.views import build_game_view
 
@@ -27,7 +27,7 @@ def theme():
 
 @pytest.fixture(scope="session")
 def games():
-    return tuple(load_game(name) for name in list_library_games())
+    return tuple(load_game(name) for name in list_non_table_games())
 
 
 @pytest.fixture(scope="session")

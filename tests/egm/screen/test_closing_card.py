@@ -11,14 +11,14 @@ from egm.screen.picture import Picture
 from egm.screen.presentation import is_feature_step
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.view import build_view_timeline
-from paytables import list_library_games
+from paytables import list_non_table_games
 from tools.dev.gallery import iter_game_scenes, show_outcome
 from tools.lab.views import build_idle_view
 
 BET = 100
 
 
-@pytest.mark.parametrize("name", list_library_games())
+@pytest.mark.parametrize("name", list_non_table_games())
 @pytest.mark.parametrize("language", LOCALE_BY_LANGUAGE)
 def test_a_feature_ends_with_its_summary_whatever_it_won(name, language, published, outcomes, theme):
     game = next(candidate for candidate in published if candidate.id == name)

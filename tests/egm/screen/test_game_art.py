@@ -19,7 +19,7 @@ from egm.screen.audio.sound_store import SoundStore, build_game_family_name
 from egm.screen.painter import Painter
 from egm.screen.view import View
 from egm.verify.own_files import list_own_definition_files
-from paytables import DefinitionError, game_from_text, load_game
+from paytables import DefinitionError, build_game_from_json, load_game
 from paytables.assets import PICTURE_BYTES_MAX, REPLACEABLE_SOUNDS, SOUND_SAMPLES_PER_SECOND
 from tools.cli import main
 from tools.dev.gallery import play_game, show_outcome
@@ -77,7 +77,7 @@ def test_the_digest_covers_every_byte_of_a_games_art(definition_file):
     game = load_game(definition_file)
     assert game.id in CliRunner().invoke(main, ["game", "check", str(definition_file)]).output
     assert sorted(game.assets) == ["bell.png", "hooray.wav", "seven.svg", "turn.wav"]
-    rebuilt = game_from_text(game.text, "the journal")
+    rebuilt = build_game_from_json(game.text, "the journal")
     assert (rebuilt.digest, rebuilt.assets) == (game.digest, {})
     for name in game.assets:
         path = definition_file.parent / name

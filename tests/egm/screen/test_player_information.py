@@ -23,8 +23,8 @@ from egm.screen.controls import ACTION_BY_KEY_NAME
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
-from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_reel_data
 from egm.screen.picture import Picture
+from egm.screen.reel_data import compute_prize_at_bet, list_reel_stages, read_reel_data
 from egm.screen.scenes import background, keno, progressive, reel_wins
 from egm.screen.scenes.deck import compute_meter_amounts
 from egm.screen.scenes.drawing_context import DrawingContext

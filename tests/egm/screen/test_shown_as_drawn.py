@@ -9,9 +9,9 @@ from rigs.library import REELS
 from rigs.painters import TextPainter
 
 from egm.screen.motion import ReelTravel
-from egm.screen.outcome import ReelSpin
 from egm.screen.picture import Picture
 from egm.screen.presentation import build_timeline
+from egm.screen.reel_data import ReelSpin
 from egm.screen.scenes import reels
 from egm.screen.scenes.reels import _choose_strip
 from egm.screen.theme import load_theme
@@ -123,19 +123,22 @@ def test_the_time_at_which_a_reel_stops_reveals_nothing(name):
             before = line.steps[0].stop_seconds[reel - 1] if reel else 0.0
             show_outcome = tuple(
                 sum(column.count(symbol) for column in first.window[:reel])
-                for symbol in sorted(reel_data.trigger_counts)
+                for symbol in sorted(reel_data.trigger_count_by_symbol)
             )
             paused.setdefault((reel, show_outcome), set()).add(round(stop - before, 6))
             if reel in first.anticipation_reels:
-                seen = dict(zip(sorted(reel_data.trigger_counts), show_outcome, strict=True))
-                assert any(needed - seen[symbol] == 1 for symbol, needed in reel_data.trigger_counts.items())
+                seen = dict(zip(sorted(reel_data.trigger_count_by_symbol), show_outcome, strict=True))
+                assert any(
+                    needed - seen[symbol] == 1 for symbol, needed in reel_data.trigger_count_by_symbol.items()
+                )
                 windows = [
                     [strip[(stop + row) % len(strip)] for row in range(reel_data.reel_heights[reel])]
                     for strip in [reel_data.reel_strips[reel]]
                     for stop in range(len(strip))
                 ]
                 brings = sum(
-                    any(symbol in column for symbol in reel_data.trigger_counts) for column in windows
+                    any(symbol in column for symbol in reel_data.trigger_count_by_symbol)
+                    for column in windows
                 )
                 assert brings * 25 >= len(windows)  # no light is thrown on what hardly ever comes
     assert paused

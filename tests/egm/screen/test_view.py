@@ -14,10 +14,10 @@ from egm.screen.message_reducer import (
     apply_message,
     mark_machine_connection_lost,
 )
-from egm.screen.outcome import OutcomeError
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.presentation import SPEED_UP_ABOVE_SECONDS
+from egm.screen.reel_data import GameDataError
 from egm.screen.scenes.deck import compute_meter_amounts, is_key_lit
 from egm.screen.scenes.drawer import COMMAND_RESULT_SHOWN_SECONDS
 from egm.screen.scenes.drawing_context import DrawingContext
@@ -224,13 +224,13 @@ def test_an_outcome_that_does_not_fit_its_game_is_named(idle_view, game, outcome
         {"steps": []},
         {"window": 3},
     ):
-        with pytest.raises(OutcomeError, match="display"):
+        with pytest.raises(GameDataError, match="display"):
             apply_message(idle_view, play.model_copy(update={"display": display, "play_id": "other"}))
 
 
 def test_an_invalid_presentation_is_named(game):
     broken = game.model_copy(update={"presentation": {"strips": [[]], "heights": [3]}})
-    with pytest.raises(OutcomeError, match="maple-classic"):
+    with pytest.raises(GameDataError, match="maple-classic"):
         apply_message(View(), Hello(games=(broken,)))
 
 

@@ -72,7 +72,12 @@ SONG_STARTED: Final = EntryDeclaration(
 SONG_ENDED: Final = EntryDeclaration(kind="song.ended", record=SongEnded, written_keys=(JukeboxKey.SONG,))
 
 
-SONGS = Register("songs", (SONG_STARTED.kind,), ("song", "persons"), "the rules of the jukebox")
+SONGS = Register(
+    name="songs",
+    entry_kinds=(SONG_STARTED.kind,),
+    columns=("song", "persons"),
+    source_clauses="the rules of the jukebox",
+)
 
 
 @dataclass

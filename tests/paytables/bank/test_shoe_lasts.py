@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import paytables
-from paytables import Choice, DefinitionError, game_from_text, load_game
+from paytables import Choice, DefinitionError, build_game_from_json, load_game
 from paytables.cards.card import Shoe
 from paytables.contract import RecordingDrawSource
 from paytables.contract.round import play_with_choices
@@ -55,7 +55,7 @@ def test_a_file_that_could_not_be_played_as_it_says_is_refused(tmp_path, name, c
         with pytest.raises(DefinitionError, match=reason):
             load_game(file)
     # a game that an earlier version accepted and recorded is still finished and replayed
-    game_from_text(format_canonical_text(parse(read_source(file))), "journal")
+    build_game_from_json(format_canonical_text(parse(read_source(file))), "journal")
 
 
 class LowestCard:
@@ -68,7 +68,7 @@ class LowestCard:
 @pytest.mark.parametrize("cards", [64, 63])
 def test_a_round_of_war_at_every_seat_takes_the_last_card_of_the_smallest_shoe(tmp_path, cards):
     file = write_changed(tmp_path, "quebec-war", ("decks = 6", f"decks = 6\nstop = {cards - 1}"))
-    game = game_from_text(format_canonical_text(parse(read_source(file))), "journal")
+    game = build_game_from_json(format_canonical_text(parse(read_source(file))), "journal")
     counts = Shoe.from_decks(6).counts
     for card in range(len(counts)):
         counts[card] = min(counts[card], cards - sum(counts[:card]))

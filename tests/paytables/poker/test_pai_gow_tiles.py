@@ -18,7 +18,7 @@ from paytables import (
     play_through,
 )
 from paytables.errors import AnalysisError
-from paytables.game import game_from_text
+from paytables.game import build_game_from_json
 from paytables.poker.tiles.tiles import (
     ALL_TILES,
     compute_strength,
@@ -223,7 +223,7 @@ def test_the_stored_figures_equal_newly_computed_figures():
     proof = game.rules.definition.proved
     assert found.rtp - 1 == Fraction(19, 20) * Fraction(proof.win) - Fraction(proof.lose)
     assert found.worst_rtp < found.simplest_rtp < found.rtp < 1
-    other = game_from_text(game.text.replace(proof.worst_mean, "1/2"), "other.toml")
+    other = build_game_from_json(game.text.replace(proof.worst_mean, "1/2"), "other.toml")
     with pytest.raises(
         AnalysisError, match="quebec-pai-gow: proved: the stored figures differ from newly computed ones"
     ):

@@ -12,7 +12,7 @@ from paytables import (
     ALL_STAKED_OPTION,
     SEATS_DECISION_KIND,
     STAKES_RETURNED_OPTION,
-    BeyondExactAnalysis,
+    BeyondExactAnalysisError,
     Choice,
     Decision,
     DefinitionError,
@@ -600,5 +600,5 @@ def test_of_a_deal_that_is_not_counted_the_return_is_stated_where_equal_hands_sh
     (bet,) = analyse(load_game(OMAHA)).bets
     assert bet.rtp == 1 - Fraction(2, 2) / 200  # of 20 credits two are taken, one from each
     assert (bet.variance, bet.distribution, bet.max_win_credits) == (None, None, 9 * 200)
-    with pytest.raises(BeyondExactAnalysis, match="how often two hands are equal"):
+    with pytest.raises(BeyondExactAnalysisError, match="how often two hands are equal"):
         analyse(build_changed_game(deal=[{"hole": 4}, {"board": 3}, {"board": 1}, {"board": 1}], uses=2))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import paytables
-from paytables import AnalysisDepth, BeyondExactAnalysis, analyse, build_game, load_game
+from paytables import AnalysisDepth, BeyondExactAnalysisError, analyse, build_game, load_game
 from paytables.cards import parse_cards
 from paytables.poker.community import HoldemSolver
 from paytables.poker.table import figures
@@ -71,7 +71,7 @@ def test_a_bet_on_seven_cards_has_no_figures_if_it_is_taken_back_after_other_tha
     data["step"][1:3] = data["step"][2:0:-1]  # two shared cards are dealt before the question
     definition = build_game({**data, "proved": {}}, "changed.toml").rules.definition
     with pytest.raises(
-        BeyondExactAnalysis, match="no exact figures for a bet on 7 cards that may be taken back after 5"
+        BeyondExactAnalysisError, match="no exact figures for a bet on 7 cards that may be taken back after 5"
     ):
         solve_independent_bet(definition, definition.spot_by_id["seven"])
 

@@ -10,7 +10,7 @@ import paytables
 from paytables import AnalysisDepth, analyse, load_game
 from paytables.cards import get_rank
 from paytables.errors import AnalysisError, DefinitionError
-from paytables.game import game_from_text
+from paytables.game import build_game_from_json
 from paytables.poker.video import figures
 from paytables.poker.video.holds import HoldEvaluation
 from tests.paytables.poker import hands_brute as brute
@@ -143,14 +143,14 @@ def test_an_unknown_simple_strategy_is_refused():
     with pytest.raises(
         DefinitionError, match=r"simplest\.way: there is no simple strategy 'jacks'; there are"
     ):
-        game_from_text(text, "other.toml")
+        build_game_from_json(text, "other.toml")
 
 
 def test_a_definition_with_other_figures_is_refused_by_certification():
     game = load("jacks-or-better-9-6")
     worst = game.rules.definition.proved.max_bet_figures.worst_rtp
     assert game.text.count(worst) == 1
-    other = game_from_text(game.text.replace(worst, "1/2"), "other.toml")
+    other = build_game_from_json(game.text.replace(worst, "1/2"), "other.toml")
     assert analyse(other, AnalysisDepth.PRIZES).bets[-1].worst_rtp == Fraction(1, 2)
     with pytest.raises(
         AnalysisError, match="jacks-or-better-9-6: proved: the stored figures differ from newly computed ones"

@@ -442,7 +442,7 @@ def store_table(auditor, _, played):
 def share_table(auditor, _, played):
     digest = played["game"]["digest"]
     shared = SharedTableState(
-        round_id="round-1", shared_keys=("point",), standing_bet_keys=(), shared_state={"point": 4}
+        round_id="round-1", shared_fields=("point",), standing_bet_fields=(), shared_state={"point": 4}
     )
     auditor._games._stakes._shared_tables[digest] = auditor._games._stakes._shared_table_before_round[
         digest

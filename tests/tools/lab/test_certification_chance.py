@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from egm.profiles import load_profile
-from paytables import AnalysisDepth, analyse, build_game, list_library_games, load_game
+from paytables import AnalysisDepth, analyse, build_game, list_non_table_games, load_game
 from paytables.definition import parse, read_source
 from tools.dev.gallery import FixedDraws
 from tools.lab.certification.chance import CHANCE_RULES, check_chance_decides, check_strategy
@@ -42,7 +42,7 @@ def build_changed_game(name, *path, to):
     "name",
     [
         pytest.param(name, marks=pytest.mark.slow) if name == "comet-respin" else name
-        for name in list_library_games()
+        for name in list_non_table_games()
     ],
 )
 def test_every_library_game_passes_the_rules_about_chance(name):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from paytables import AnalysisDepth, analyse, list_library_games, list_table_games, load_game
+from paytables import AnalysisDepth, analyse, list_non_table_games, list_table_games, load_game
 from tools.cli import main
 from tools.lab.parsheet.features import build_feature_sheets
 
@@ -117,7 +117,7 @@ def test_the_double_up_has_a_sheet_round_by_round():
 
 
 @pytest.mark.requirement("R-04")
-@pytest.mark.parametrize("name", list_library_games())
+@pytest.mark.parametrize("name", list_non_table_games())
 def test_every_feature_of_every_library_game_has_a_sheet(name):
     sheets_by_name, analysis = sheets(name)
     for bet in analysis.bets:
@@ -200,7 +200,7 @@ class NoDraw:
 
 
 @pytest.mark.requirement("B-01", "P-10")
-@pytest.mark.parametrize("name", list_library_games())
+@pytest.mark.parametrize("name", list_non_table_games())
 def test_no_decision_or_result_precedes_the_first_draw(name):
     """In games that start with a choice of the player, too, nothing is decided before the first draw."""
     game = load_game(name)
@@ -235,7 +235,7 @@ def test_every_wheel_has_a_feature_sheet():
     """Regression: for a wheel at a table, `egm par` and `egm certify` ended with an AttributeError."""
     wheels = [
         game
-        for game in map(load_game, (*list_library_games(), *list_table_games()))
+        for game in map(load_game, (*list_non_table_games(), *list_table_games()))
         if game.family == "wheel"
     ]
     assert {"river-wheel", "monaco-big-wheel", "quebec-wheel-of-fortune"} <= {game.id for game in wheels}

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from click.testing import CliRunner
 
-from paytables import list_library_games, load_game
+from paytables import list_non_table_games, load_game
 from paytables.definition import parse, read_source
 from paytables.wording import format_percent
 from tools.cli import main
@@ -174,7 +174,7 @@ def test_an_invalid_goal_is_refused_by_its_option(definition_file, options, expe
 
 
 def test_a_copy_of_a_library_game_has_its_own_id_and_leaves_the_library_unchanged(tmp_path):
-    for name in list_library_games():
+    for name in list_non_table_games():
         file = tmp_path / f"my-{name}.toml"
         run("game", "new", file, "--from", name)
         own_data, library_data = parse(read_source(file)), parse(read_source(name))
@@ -198,7 +198,7 @@ def test_a_copy_of_a_library_game_has_its_own_id_and_leaves_the_library_unchange
 def test_every_pay_of_the_library_can_be_rewritten_in_its_file():
     """Each pay is changed alone in the file's text; the parsed file then has that pay and no other change."""
     written = 0
-    for name in list_library_games():
+    for name in list_non_table_games():
         source = read_source(name)
         data = parse(source)
         for key in list_pay_paths(data)[::7]:

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from paytables import FAMILY_MODULE_BY_NAME, find_family, list_library_games, load_game
+from paytables import FAMILY_MODULE_BY_NAME, find_family, list_non_table_games, load_game
 from paytables.definition import parse, read_source
 from tools.cli import main
 from tools.cli.commands import simulate
@@ -393,7 +393,7 @@ def test_the_published_schema_accepts_the_library_and_rejects_a_game_without_hel
     schema = json.loads(run("game", "schema", "reels"))
     validator = jsonschema.Draft202012Validator(schema)
     validator.check_schema(schema)
-    for name in list_library_games():
+    for name in list_non_table_games():
         data = parse(read_source(name))
         if data["game"]["family"] == "reels":
             plain = json.loads(json.dumps(data, default=str))

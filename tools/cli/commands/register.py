@@ -70,7 +70,7 @@ def command() -> None:
 def list_(*, output_format: OutputFormat) -> None:
     """List the registers: what each contains, and which rule requires it."""
     rows = (
-        (register.name, register.columns, register.source_clause) for register in STAFF_REGISTERS.values()
+        (register.name, register.columns, register.source_clauses) for register in STAFF_REGISTERS.values()
     )
     show(output_format, Table(("register", "columns", "rule"), rows))
 

@@ -34,7 +34,7 @@ from meters import Journal, export, open_view
 from meters.archive import ARCHIVE_END_KEY
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
-from paytables import list_library_games
+from paytables import list_non_table_games
 from tools.audit.games import GameFiles
 from tools.audit.saved_state import load_auditor, save_auditor
 from tools.cli.terminal import echo
@@ -208,7 +208,7 @@ def _play_more_games(state: Path, game_count: int, seed: int) -> float:
     """Play ``game_count`` more games in ``state``; return the memory in bytes that each one added after warm-up."""
     warm_bytes, played_count = 0, 0
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
-        game_tables = tuple(GameTable(game=name) for name in list_library_games())
+        game_tables = tuple(GameTable(game=name) for name in list_non_table_games())
         player = Player(
             start_bench_machine(journal, game_tables=game_tables, credit_cents=_START_CREDIT_CENTS), seed
         )

@@ -19,12 +19,13 @@ def command(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None
     """Draw every scene of every game, in both languages and four sizes of window, as PNG files in FOLDER."""
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    from paytables import DefinitionError, list_library_games, list_table_games, load_game  # noqa: PLC0415 (after the environment is set)
+    from paytables import DefinitionError, list_non_table_games, list_table_games, load_game  # noqa: PLC0415 (after the environment is set)
     from tools.dev.gallery.draw import WINDOW_SIZES, draw_all  # noqa: PLC0415
 
     try:
         games = [
-            load_game(parse_path_or_id(name)) for name in only or (*list_library_games(), *list_table_games())
+            load_game(parse_path_or_id(name))
+            for name in only or (*list_non_table_games(), *list_table_games())
         ]
         folder.mkdir(parents=True, exist_ok=True)
     except (DefinitionError, OSError) as error:

@@ -23,7 +23,7 @@ import click
 
 from egm.app.features import FEATURES
 from egm.kernel.events import State
-from paytables import FAMILY_MODULE_BY_NAME, list_library_games, list_table_games
+from paytables import FAMILY_MODULE_BY_NAME, list_non_table_games, list_table_games
 from tools.cli import main
 from tools.dev.conformance.requirements import ROOT, Requirements
 
@@ -61,7 +61,7 @@ def _list_names(kind: str) -> frozenset[str]:
 
 def _iter_game_names() -> Iterator[str]:
     yield from FAMILY_MODULE_BY_NAME
-    for name in (*list_library_games(), *list_table_games()):
+    for name in (*list_non_table_games(), *list_table_games()):
         yield name
         yield name.partition("-")[2]
 

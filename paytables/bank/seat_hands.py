@@ -15,13 +15,14 @@ STAND_OPTION: Final = "stand"
 
 
 @dataclass(slots=True)
-class SeatHandsView:
-    """The hands of one round as one seat sees them: its own hand, and the hands that are turned face up."""
+class RoundHands:
+    """The hands of one round, dealt and turned; they are described as one seat, the viewer, sees them."""
 
     holder_by_hand_id: Mapping[str, int | None]
-    """The seat that holds each hand, or None, by hand id in the order of the screen."""
+    """The seat that holds each hand, by hand id in the order of the screen; None if no player holds it (the house's
+    bank, or a hand without bets)."""
     viewer: int | None
-    """The seat for whose screen the hands are shown; None if one player plays alone."""
+    """The seat for whose screen the hands are shown. None if one player plays alone, who sees every hand of a seat."""
     count_card_points: Callable[[Sequence[Card]], int]
     """Function that returns the points of a hand's cards."""
     face_down_card_count: int
@@ -59,7 +60,7 @@ class SeatHandsView:
         return (points > other_points) - (points < other_points)
 
     def to_json(self) -> dict[str, object]:
-        """Return the hands as the screen shows them; a hand has its points if the viewer sees all of its cards."""
+        """Return the hands as the viewer's screen shows them; a hand has its points if all of its cards are seen."""
         hands = []
         for hand_id, holder in self.holder_by_hand_id.items():
             cards = self._list_seen_cards(hand_id)
@@ -69,7 +70,7 @@ class SeatHandsView:
         return {"kind": "table", "felt": "cards", "hands": hands}
 
     def _list_seen_cards(self, hand_id: str) -> list[str]:
-        """Return a hand's cards as text, with the face-down mark for those that the viewing seat may not see."""
+        """Return a hand's cards as text, with the face-down mark for those that the viewer may not see."""
         holder = self.holder_by_hand_id[hand_id]
         is_face_up = hand_id in self.face_up_hand_ids or (
             holder is not None and can_see_seat_cards(holder, self.viewer)

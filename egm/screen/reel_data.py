@@ -1,4 +1,4 @@
-"""Reel games as data: what a game publishes about its reels, and the results of its games.
+"""The data of reel games: what a game publishes about its reels, and the spins of its outcomes.
 
 The data come from ``paytables`` as JSON. Fields that this screen does not know are ignored.
 """
@@ -12,18 +12,18 @@ from egm.kernel.messages import GameView
 
 #: A text by language code.
 TextByLanguage = Mapping[str, str]
-#: The symbols shown, as the rows of each reel.
+#: The symbols shown: for each reel, its symbols from top to bottom.
 ReelWindow = tuple[tuple[str, ...], ...]
 
 #: The usual name of a game's first stage. Data that name no stage mean this one.
 BASE_STAGE: Final = "base"
-#: A prize for more equal symbols than this is drawn as one symbol; the count is in its name.
+#: A prize for more equal symbols than this is drawn as one symbol; the prize's name states the count.
 _PRIZE_ICONS_MAX: Final = 5
 #: A reel spins longer only if the missing symbol appears on it with at least this probability.
 _ANTICIPATION_PROBABILITY_MIN: Final = Fraction(1, 25)
 
 
-class OutcomeError(Exception):
+class GameDataError(Exception):
     """Raised if a game's published data, or the data of one of its outcomes, are invalid; the message says why."""
 
 
@@ -45,10 +45,10 @@ class WinOnReels:
 
 
 @dataclass(frozen=True, slots=True)
-class PrizeTableRow:
-    """One row of the prize table, with the values that hold for the game's lowest bet.
+class ReelPrize:
+    """One prize (row) of a reel game's pay table, with the values that hold for the game's lowest bet.
 
-    If the prize is not for several of one symbol, ``symbol_count`` is 0 and ``symbol`` is empty.
+    If the prize is not for a number of equal symbols, ``symbol_count`` is 0 and ``symbol`` is empty.
     """
 
     name: str
@@ -56,7 +56,7 @@ class PrizeTableRow:
     symbol: str
     credits: int
     additional_awards: tuple[tuple[str, int], ...] = ()
-    """What the prize awards in addition to credits: pairs of a stage (free games) or merchandise and its count."""
+    """What the prize awards in addition to credits: (name, count) of each stage (as free games) or prize in kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +71,24 @@ class ReelData:
     """The name of each symbol, by symbol and language."""
     pay_lines: tuple[tuple[int, ...], ...]
     """The pay lines; each has a row for every reel."""
-    prizes: tuple[PrizeTableRow, ...]
+    prizes: tuple[ReelPrize, ...]
     symbol_groups: Mapping[str, tuple[str, ...]]
     """The symbols of each symbol group, by the group's name."""
     prize_names: Mapping[str, TextByLanguage]
     """The names of prizes that are not for one symbol, by prize and language."""
-    trigger_counts: Mapping[str, int] = field(default_factory=dict)
-    """The scatter symbols that trigger a feature anywhere in the window, each with the number of symbols needed."""
+    trigger_count_by_symbol: Mapping[str, int] = field(default_factory=dict)
+    """How many symbols trigger a stage (such as free games) anywhere in the window, by scatter symbol."""
     stop_weights: tuple[tuple[int, ...] | None, ...] = ()
     """The weights of each reel's stops; None for a reel whose stops are equally likely."""
     initial_stops: tuple[int, ...] = ()
     """The stops that the reels show before the first game."""
 
-    def list_prize_icons(self, prize: PrizeTableRow) -> tuple[str, ...]:
+    def list_prize_icons(self, prize: ReelPrize) -> tuple[str, ...]:
         """Return the symbols that illustrate a prize.
 
-        For a prize for several of one symbol, the symbol is repeated that many times, or returned once if that is more
-        than ``_PRIZE_ICONS_MAX``. For a prize for any symbols of a group, return the group's symbols in turn. Empty for
-        any other prize.
+        For a prize for a number of equal symbols, the symbol is repeated that many times, or returned once if that is
+        more than ``_PRIZE_ICONS_MAX``. For a prize for any symbols of a group, return the group's symbols in turn.
+        Return none for any other prize.
         """
         if prize.symbol:
             return (prize.symbol,) * (prize.symbol_count if prize.symbol_count <= _PRIZE_ICONS_MAX else 1)
@@ -188,7 +188,7 @@ def _read_names(name_or_names: object, default_name: str) -> dict[str, str]:
 
 
 def _read_additional_awards(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
-    """Return the stages (features) and merchandise that a prize awards, each with how many of it.
+    """Return the stages (such as free games) and prizes in kind that a prize awards, each with its count.
 
     ``pay`` is one prize of the game's published pay table.
     """
@@ -205,10 +205,10 @@ def _parse_counted_symbol(prize_name: str, symbols: Mapping[str, object]) -> tup
     return (int(count), symbol) if count.isdigit() and symbol in symbols else (0, "")
 
 
-def _list_prize_table_rows(game_data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the rows of a game's prize table, one for each prize, with the values for the cheapest bet.
+def _list_pay_table_data(game_data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the data of a game's pay table, one mapping for each prize, with the values for the lowest bet.
 
-    A prize that only a more expensive bet can win has the value 0 credits.
+    A prize that only a higher bet can win has the value 0 credits.
     """
     pay_by_name = {str(pay["name"]): pay for pay in game_data.get("pays", ()) if isinstance(pay, Mapping)}
     for bet_data in game_data.get("bets", ()):
@@ -218,7 +218,7 @@ def _list_prize_table_rows(game_data: Mapping[str, Any]) -> list[Mapping[str, An
 
 
 def read_reel_data(game: GameView, stage: str = BASE_STAGE) -> ReelData:
-    """Return the fixed reel data of one stage of a game, from its published data. Raises :class:`OutcomeError`."""
+    """Return the fixed reel data of one stage of a game, from its published data. Raises :class:`GameDataError`."""
     data = game.presentation
     try:
         stage_data = data.get("stages", {}).get(stage, data)
@@ -233,27 +233,29 @@ def read_reel_data(game: GameView, stage: str = BASE_STAGE) -> ReelData:
         }
         lines = tuple(tuple(int(row) for row in line) for line in stage_data.get("lines") or ())
         prizes = tuple(
-            PrizeTableRow(
+            ReelPrize(
                 str(pay["name"]),
                 *_parse_counted_symbol(str(pay["name"]), symbols),
                 int(pay["credits"]),
                 _read_additional_awards(pay),
             )
-            for pay in _list_prize_table_rows(data)
+            for pay in _list_pay_table_data(data)
         )
-        trigger_counts = _find_trigger_counts(prizes, data.get("anywhere", ()), data.get("stages", ()))
+        trigger_count_by_symbol = _find_trigger_counts(
+            prizes, data.get("anywhere", ()), data.get("stages", ())
+        )
         weights_by_reel = tuple(
             None if stop_weights is None else tuple(map(int, stop_weights))
             for stop_weights in stage_data.get("weights") or ()
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
+        raise GameDataError(f"game {game.id}: presentation: {error!r}") from error
     if not strips or len(strips) != len(heights) or any(not strip for strip in strips):
-        raise OutcomeError(f"game {game.id}: presentation: {len(strips)} strips for {len(heights)} reels")
+        raise GameDataError(f"game {game.id}: presentation: {len(strips)} strips for {len(heights)} reels")
     symbol_ids = {symbol for strip in strips for symbol in strip} | {str(key) for key in symbols}
     symbol_names = {symbol: _read_names(symbols.get(symbol), symbol) for symbol in sorted(symbol_ids)}
     if len(initial_stops) != len(strips):
-        raise OutcomeError(
+        raise GameDataError(
             f"game {game.id}: presentation: {len(initial_stops)} stops for {len(strips)} reels"
         )
     return ReelData(
@@ -264,7 +266,7 @@ def read_reel_data(game: GameView, stage: str = BASE_STAGE) -> ReelData:
         prizes=prizes,
         symbol_groups=groups,
         prize_names=prize_names,
-        trigger_counts=trigger_counts,
+        trigger_count_by_symbol=trigger_count_by_symbol,
         stop_weights=weights_by_reel,
         initial_stops=initial_stops,
     )
@@ -273,7 +275,7 @@ def read_reel_data(game: GameView, stage: str = BASE_STAGE) -> ReelData:
 def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
     """Return by which factor the stated prizes are multiplied at a bet of ``bet_credits``.
 
-    Prizes are stated for the lowest bet of each kind. The factor is the bet divided by the lowest bet of its kind.
+    Prizes are stated for the lowest bet of each mode. The factor is the bet divided by the lowest bet of its mode.
     """
     bets = [bet_data for bet_data in game.presentation.get("bets", ()) if isinstance(bet_data, Mapping)]
     costs = [int(bet_data.get("cost", 0)) for bet_data in bets]
@@ -287,8 +289,8 @@ def compute_prize_at_bet(
 ) -> int:
     """Return what a prize pays at a bet, in credits.
 
-    If the bet opens additional rows of the pay table (C-22), the prize is read from its own values. Otherwise it is
-    ``credits_at_lowest_bet``, the prize at the lowest bet, times the bet's multiple.
+    If the game publishes the pay table of the bet's mode (C-22), the prize is read from it. Otherwise it is
+    ``credits_at_lowest_bet`` times the bet's multiple (:func:`compute_bet_multiple`).
     """
     levels = game.presentation.get("levels", ())
     for bet_data in game.presentation.get("bets", ()):
@@ -301,15 +303,15 @@ def compute_prize_at_bet(
 
 
 def list_reel_stages(game: GameView) -> tuple[str, ...]:
-    """Return the names of the stages (base game, features) of a game that are played on reels."""
+    """Return the names of the stages of a game (such as base game, free games) that are played on reels."""
     stages = game.presentation.get("stages", {BASE_STAGE: game.presentation})
     return tuple(name for name, stage in stages.items() if "strips" in stage)
 
 
 def _find_trigger_counts(
-    prizes: Sequence[PrizeTableRow], scatter_symbols: Sequence[str], stages: Sequence[str]
+    prizes: Sequence[ReelPrize], scatter_symbols: Sequence[str], stages: Sequence[str]
 ) -> dict[str, int]:
-    """Return the scatter symbols that trigger a feature, each with the lowest count of symbols that triggers it."""
+    """Return the lowest count of symbols that triggers a stage, by scatter symbol."""
     trigger_count_by_symbol: dict[str, int] = {}
     for prize in prizes:
         if prize.symbol in scatter_symbols and any(
@@ -324,12 +326,12 @@ def _find_trigger_counts(
 def find_anticipation_reels(reel_data: ReelData, window: ReelWindow) -> tuple[int, ...]:
     """Return the reels that spin longer to build anticipation.
 
-    They are the reels on which one more scatter symbol would trigger a feature. They are found from the symbols on the
-    reels to their left and the true odds, never from the reel's own result, so that they reveal nothing about it
-    (B-17). A reel on which the symbol is unlikely is left out.
+    On these reels, one more scatter symbol would trigger a stage, and is likely enough. Whether a reel is chosen
+    depends only on the reels to its left and the true probabilities, never on its own result, so the longer spin
+    reveals nothing (B-17).
     """
     anticipation_reels = set()
-    for symbol, trigger_count in reel_data.trigger_counts.items():
+    for symbol, trigger_count in reel_data.trigger_count_by_symbol.items():
         symbol_count = 0
         for reel, column in enumerate(window):
             if (
@@ -376,7 +378,7 @@ def _find_stop(strip: Sequence[str], window: Sequence[str], preferred_stop: int)
 def read_reel_spin(reel_data: ReelData, display: Mapping[str, Any]) -> ReelSpin:
     """Return one spin of the reels from an outcome's display data.
 
-    Raises OutcomeError if the data do not fit ``reel_data``.
+    Raises GameDataError if the data do not fit ``reel_data``.
     """
     try:
         stops = [int(s) for s in display.get("stops") or [0] * reel_data.reel_count]
@@ -385,7 +387,7 @@ def read_reel_spin(reel_data: ReelData, display: Mapping[str, Any]) -> ReelSpin:
         cascade_windows = tuple(
             CascadeWindow(
                 _read_window(window_data["window"], reel_data),
-                _find_window_wins_with_paid_credits(_read_wins(window_data, reel_data), wins),
+                _replace_by_paid_wins(_read_wins(window_data, reel_data), wins),
                 int(window_data.get("multiplier", 1)),
             )
             for window_data in display.get("falls", ())
@@ -408,23 +410,23 @@ def read_reel_spin(reel_data: ReelData, display: Mapping[str, Any]) -> ReelSpin:
             anticipation_reels=() if stops_before_hold else find_anticipation_reels(reel_data, window),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise OutcomeError(f"display: {error!r}") from error
+        raise GameDataError(f"display: {error!r}") from error
 
 
 def _read_window(columns_data: Any, reel_data: ReelData) -> ReelWindow:
     """Return the symbols that each reel shows, from an outcome's data.
 
-    Raises OutcomeError if they do not fit the heights of the reels.
+    Raises GameDataError if they do not fit the heights of the reels.
     """
     window = tuple(tuple(str(s) for s in column) for column in columns_data)
     if [len(c) for c in window] != list(reel_data.reel_heights):
-        raise OutcomeError(
+        raise GameDataError(
             f"display: window {[len(c) for c in window]} does not fit reels {list(reel_data.reel_heights)}"
         )
     return window
 
 
-def _find_window_wins_with_paid_credits(
+def _replace_by_paid_wins(
     wins_of_window: tuple[WinOnReels, ...], wins_of_cascade: tuple[WinOnReels, ...]
 ) -> tuple[WinOnReels, ...]:
     """Return the wins of one window of a cascade, each with the credits that were paid for it.
@@ -446,12 +448,12 @@ def _find_window_wins_with_paid_credits(
 
 
 def _read_wins(outcome_data: Mapping[str, Any], reel_data: ReelData) -> tuple[WinOnReels, ...]:
-    """Return the wins stated in the data of a reel outcome. Raises OutcomeError for a position outside the window."""
+    """Return the wins stated in the data of a reel outcome. Raises GameDataError for a position outside the window."""
     wins = tuple(_read_win(win, reel_data) for win in outcome_data.get("wins", ()))
     for win in wins:
         for reel, row in win.positions:
             if not (0 <= reel < reel_data.reel_count and 0 <= row < reel_data.reel_heights[reel]):
-                raise OutcomeError(f"display: win position {reel},{row} is outside the window")
+                raise GameDataError(f"display: win position {reel},{row} is outside the window")
     return wins
 
 
