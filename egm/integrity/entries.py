@@ -335,7 +335,7 @@ MEDIUM_REPLACEMENT_NOTED: Final = EntryDeclaration(
 
 # ---------------------------------------------------------------------------------------------- hard meters
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HardMetersFitted:
+class HardMetersDetected:
     """Hard meters were detected on the machine for the first time, or for the first time after an exchange."""
 
     counted_pulses: tuple[Count, ...] = field(metadata=stored_as("counted"))
@@ -353,9 +353,9 @@ class HardMetersExchanged(StaffAuthorisedEntry):
     """For each hard meter, electronic meter less hard meter in pulses, as it was until the exchange."""
 
 
-HARD_METERS_FITTED: Final = EntryDeclaration(
+HARD_METERS_DETECTED: Final = EntryDeclaration(
     kind="hard_meters.fitted",
-    record=HardMetersFitted,
+    record=HardMetersDetected,
     written_keys=(IntegrityKey.HARD_METER_OFFSETS,),
     is_technical=True,
 )

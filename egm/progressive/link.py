@@ -292,7 +292,7 @@ class ControllerLink:
             open_claim.sent_ns = None
         self.repeat_unanswered_messages(now_ns)
 
-    def handle_disconnection(self) -> None:
+    def handle_disconnected(self) -> None:
         """Mark every linked level as down, because the connection to the controller is lost."""
         self._is_connected = False
         for feeder in self.feeder_by_level.values():

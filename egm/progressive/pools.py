@@ -274,7 +274,9 @@ def _create_pool(
             "machine hit it"
         )
     base_cents = participation.reset_credits * denomination_cents
-    ceiling_cents = None if level_table.ceiling_bases is None else level_table.ceiling_bases * base_cents
+    ceiling_cents = (
+        None if level_table.ceiling_in_bases is None else level_table.ceiling_in_bases * base_cents
+    )
     if participation.ceiling_credits is not None:
         ceiling_cents = participation.ceiling_credits * denomination_cents
     return ProgressivePool(

@@ -1,6 +1,6 @@
 """Bets on a table as data: the spots that a game offers, the chips on them, and the bet request.
 
-The machine holds the bet. The chips are the player's input, sent to the machine as soon as they form a valid bet.
+The machine registers the bet. The chips are the player's input, sent to the machine as soon as they form a valid bet.
 Standing bets from earlier rounds are held by the machine only; chips do not include them.
 """
 
