@@ -335,8 +335,8 @@ MEDIUM_REPLACEMENT_NOTED: Final = EntryDeclaration(
 
 # ---------------------------------------------------------------------------------------------- hard meters
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HardMetersDetected:
-    """Hard meters were detected on the machine for the first time, or for the first time after an exchange."""
+class HardMetersFitted:
+    """Hard meters were fitted: the machine has detected them for the first time, or anew after an exchange."""
 
     counted_pulses: tuple[Count, ...] = field(metadata=stored_as("counted"))
     """The number of pulses that each hard meter has counted, in the order of the meters on the I/O board."""
@@ -353,9 +353,9 @@ class HardMetersExchanged(StaffAuthorisedEntry):
     """For each hard meter, electronic meter less hard meter in pulses, as it was until the exchange."""
 
 
-HARD_METERS_DETECTED: Final = EntryDeclaration(
+HARD_METERS_FITTED: Final = EntryDeclaration(
     kind="hard_meters.fitted",
-    record=HardMetersDetected,
+    record=HardMetersFitted,
     written_keys=(IntegrityKey.HARD_METER_OFFSETS,),
     is_technical=True,
 )

@@ -2,8 +2,8 @@
 
 The number of outstanding pulses is not stored, but computed: electronic meter (in pulses) - offset - pulses counted by
 the I/O board. So no pulse is lost or given twice, whether the machine or the board loses its power.
-When hard meters are detected for the first time, or for the first time after an exchange, the difference between
-electronic meter and hard meter is stored in the journal as the offset.
+When hard meters are fitted (detected for the first time, or for the first time after an exchange), the difference
+between electronic meter and hard meter is stored in the journal as the offset.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from typing import Final
 
 from egm.devices.ioboard.codec import HARD_METER_COUNT
 from egm.devices.ioboard.driver import IoBoardDriver
-from egm.integrity.entries import HARD_METERS_DETECTED, HardMetersDetected
+from egm.integrity.entries import HARD_METERS_FITTED, HardMetersFitted
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
@@ -59,8 +59,8 @@ class HardMeterService:
         if offsets is None:
             offsets = [pulses - count for pulses, count in zip(meter_pulses, hard_meter_pulses, strict=True)]
             self._machine.post(
-                HARD_METERS_DETECTED,
-                HardMetersDetected(counted_pulses=tuple(hard_meter_pulses)),
+                HARD_METERS_FITTED,
+                HardMetersFitted(counted_pulses=tuple(hard_meter_pulses)),
                 state={IntegrityKey.HARD_METER_OFFSETS: offsets},
             )
         totals = tuple(pulses - offset for pulses, offset in zip(meter_pulses, offsets, strict=True))

@@ -131,20 +131,20 @@ def read_recorded_roster(folder: Path, second_folder: Path | None = None) -> Rec
             return RecordedRoster.from_json(view.state(RECORDED_ROSTER_KEY))
     except JournalError:
         pass
-    roster_states = [RecordedRoster()]
+    recorded_rosters = [RecordedRoster()]
     with contextlib.suppress(JournalError):
         database = DatabaseReader.open(storage, folder)
         with contextlib.closing(database):
-            _collect_roster_states(roster_states, database.iter_entries(), key)
+            _collect_recorded_rosters(recorded_rosters, database.iter_entries(), key)
     with contextlib.suppress(JournalError):
-        _collect_roster_states(roster_states, location.open_log_copy().iter_entries(), key)
-    return max(roster_states, key=lambda roster_state: roster_state.last_change_number)
+        _collect_recorded_rosters(recorded_rosters, location.open_log_copy().iter_entries(), key)
+    return max(recorded_rosters, key=lambda recorded_roster: recorded_roster.last_change_number)
 
 
-def _collect_roster_states(
-    roster_states: list[RecordedRoster], entries: Iterable[AuthenticatedEntry], key: MachineKey
+def _collect_recorded_rosters(
+    recorded_rosters: list[RecordedRoster], entries: Iterable[AuthenticatedEntry], key: MachineKey
 ) -> None:
-    """Add to ``roster_states`` what journal entries and checkpoints record of the staff roster.
+    """Add to ``recorded_rosters`` what journal entries and checkpoints record of the staff roster.
 
     Those that ``key`` does not authenticate are ignored.
     """
@@ -156,7 +156,7 @@ def _collect_roster_states(
         if transaction.kind == checkpoint.CHECKPOINT_KIND:  # a checkpoint holds the state of archived entries
             record: Any = transaction.record
             states.append(record["ledger"]["state"])
-        roster_states += [
+        recorded_rosters += [
             RecordedRoster.from_json(state[RECORDED_ROSTER_KEY])
             for state in states
             if state.get(RECORDED_ROSTER_KEY) is not None

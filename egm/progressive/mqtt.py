@@ -132,7 +132,7 @@ class MqttCarrier:
             await connection.publish(topics.build_uplink_topic(self._machine_id), encode(message), qos)
 
 
-def create_progressive_link(context: MachineContext) -> Iterable[BackgroundService]:
+def create_progressive_link_service(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the service for the progressive link; nothing if the cabinet file names no broker."""
     link_table = context.cabinet_file.progressive_link
     if link_table is None:

@@ -61,9 +61,9 @@ def restart_lock_outs(machine: PositionMachine) -> None:
 
     It lasts for the seconds that were stored last: when the number was locked, or tried again while locked.
     """
-    for key in machine.journal.states(StaffKey.WRONG_PINS):
+    for storage_key in machine.journal.states(StaffKey.WRONG_PINS):
         machine.component(ServiceDesk).lock_start_ns_by_storage_key.setdefault(
-            key, machine.clock.monotonic_ns()
+            storage_key, machine.clock.monotonic_ns()
         )
 
 

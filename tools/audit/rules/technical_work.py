@@ -151,9 +151,7 @@ RULES: Final = (
             ),
         ),
     ),
-    AuditRule(
-        entry_declaration=integrity_entries.HARD_METERS_DETECTED, stored_after={"hard_meters": "$:list"}
-    ),
+    AuditRule(entry_declaration=integrity_entries.HARD_METERS_FITTED, stored_after={"hard_meters": "$:list"}),
     AuditRule(
         entry_declaration=integrity_entries.HARD_METERS_EXCHANGED,
         stored_before={"hard_meters": "$before:list"},

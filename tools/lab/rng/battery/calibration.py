@@ -58,7 +58,7 @@ class Calibration:
     family_alarms: tuple[int, ...]
     """The number of data sets that the joint judgement of all tests rejects, at each significance level.
 
-    The *family* is the statistician's: all tests that are judged together.
+    To a statistician, tests that are judged together are a family (not to be confused with a family of games).
     """
 
 
