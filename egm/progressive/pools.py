@@ -123,7 +123,7 @@ class ProgressivePools:
             )
         if pool.definition.stake_and_hit_rate.hit_rate != participation.hit_rate:
             raise LevelConfigurationError(
-                f"{game.id}: two bets of {stake_cents} win level {participation.level!r} with different odds; they "
+                f"{game.id}: two bets of {stake_cents} hit level {participation.level!r} at different rates, which "
                 "must be equal"
             )
         return pool
