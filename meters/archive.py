@@ -3,8 +3,8 @@
 The journal records where the archive ends: the entry ``journal.archived`` has the digest of the last segment,
 and each segment has the digest of the previous one. A segment that is missing, altered, exchanged or from
 another journal is therefore detected, and the error names it. Archived entries are deleted from the two copies
-of the journal only once both have a later checkpoint, which states where the archive ends: without it, a start
-would need the deleted entries to find that out. If a segment is missing on one medium, it is read from the
+of the journal only once both have a later checkpoint, which states where the archive ends. A start could otherwise
+find that out only from the deleted entries. If a segment is missing on one medium, it is read from the
 other medium.
 """
 
@@ -22,9 +22,9 @@ from meters.errors import JournalDamaged, JournalUnwritable
 from meters.identifiers import (
     INDEX_SUFFIX,
     IdentifierIndex,
+    parse_lowest_possible_sequence,
     parse_own_entry_sequence,
     parse_play_start,
-    parse_root_sequence,
 )
 from meters.segment import SEGMENT_SUFFIX, Segment
 from meters.storage import Storage
@@ -60,7 +60,7 @@ class ArchiveEnd:
 
     @classmethod
     def from_state(cls, stored_state: JSON) -> "ArchiveEnd | None":
-        """Return the archive end stored in the machine state, or None if nothing was ever archived."""
+        """Return the archive end that the journal stores, or None if nothing was ever archived."""
         if stored_state is None:
             return None
         try:
@@ -78,7 +78,7 @@ class ArchiveEnd:
         return archive_end
 
     def to_state(self) -> dict[str, JSON]:
-        """Return the archive end as the JSON that the machine state stores."""
+        """Return the archive end as the JSON that the journal stores."""
         return {
             "through": self.last_sequence,
             "head": self.head_hex,
@@ -104,7 +104,7 @@ def format_index_name(last_archived_sequence: int) -> str:
 
 
 def is_left_over_file(name: str, last_archived_sequence: int) -> bool:
-    """Return whether the archive file ``name`` was left by an archiving step that the journal never recorded.
+    """Return whether the file ``name`` is not part of the archive that the journal records.
 
     This applies to a segment that begins after ``last_archived_sequence`` (the last entry recorded as archived), to
     a temporary file, and to an index that ends at a different entry.
@@ -168,7 +168,7 @@ class Archive:
         return last_found
 
     def _open_copies_with_valid_trailer(self, first_sequence: int, last_sequence: int) -> list[Segment]:
-        """Return the copies of an archive segment whose signed trailer is valid, at most one per medium.
+        """Return the segment copies with a valid signed trailer, at most one per medium.
 
         The trailer must also name these entries and this journal; the entries themselves are not verified yet.
 
@@ -211,9 +211,9 @@ class Archive:
         return copies
 
     def iter_segment_copies(self, after_sequence: int = 0) -> Iterator[list[Segment]]:
-        """Yield, in order, the copies of each archive segment that has entries after ``after_sequence``.
+        """Yield, in order, the segment copies of each archive segment that has entries after ``after_sequence``.
 
-        The signed trailer of each copy is valid; its entries are verified only when they are read. Raises
+        The signed trailer of each segment copy is valid; its entries are verified only when they are read. Raises
         :class:`JournalDamaged`, naming the segment, if one is missing, altered or in the wrong place.
         """
         expected_first, previous_segment_digest = 0, None
@@ -249,7 +249,7 @@ class Archive:
 
     @staticmethod
     def _read_intact_copy(copies: Sequence[Segment], read_segment: Callable[[Segment], list[T]]) -> list[T]:
-        """Call ``read_segment`` on one copy of a segment after the other, and return the first undamaged result.
+        """Call ``read_segment`` on each segment copy in turn, and return the first undamaged result.
 
         Raises :class:`JournalDamaged` if every copy is damaged in the part that is read.
         """
@@ -285,7 +285,7 @@ class Archive:
             head_hex = trailer.head_hex
 
     def _read_block_entries(self, copies: Sequence[Segment], block_index: int) -> list[StoredEntry]:
-        """Return the entries in a block of a segment, from the first copy in which this block is intact."""
+        """Return the entries in a block of a segment, from the first segment copy in which this block is intact."""
         return self._read_intact_copy(copies, lambda copy: copy.read_block_entries(block_index))
 
     def iter_entries_between(
@@ -398,11 +398,14 @@ class Archive:
     ) -> StoredEntry | None:
         """Return the archived entry with this id, or None if the archive has none.
 
-        ``journal_tag`` is the last part of the ids of this journal, ``index`` the index of archived ids. Raises
+        ``journal_tag`` marks the ids that this journal made; ``index`` is the index of archived ids. Raises
         :class:`JournalDamaged` if the segment that must be read is missing.
         """
         last_archived_sequence = self.last_sequence
-        if index is None or (parse_root_sequence(entry_id, journal_tag) or 0) > last_archived_sequence:
+        if (
+            index is None
+            or (parse_lowest_possible_sequence(entry_id, journal_tag) or 0) > last_archived_sequence
+        ):
             return None
         for number in index.find_entry_numbers(entry_id):
             archived_entry = self.read_entry(number)
@@ -426,9 +429,9 @@ class Archive:
         )
 
     def has_entry(self, entry_id: str, journal_tag: str, index: IdentifierIndex | None) -> bool:
-        """Return whether an archived entry has this id, even if its segment file was taken away.
+        """Return whether an archived entry has this id, even if its segment cannot be read.
 
-        If the segment cannot be read, an id in the index counts as found. Ids that contain their own entry's number are
+        An id in the index counts as found without its segment. Ids that contain their own entry's number are
         not in the index, so only the segment can tell: :class:`JournalDamaged` is then raised.
         """
         try:

@@ -1,7 +1,7 @@
 """Moving journal entries into the archive: in small steps between games, the same bytes to both media.
 
 A power loss at any time leaves the journal unchanged: files are written under a temporary name and renamed, a
-segment counts only once a journal entry names it, and leftover files are overwritten by the next attempt.
+segment belongs to the archive only once a journal entry names it, and the next attempt overwrites leftover files.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ _BYTES_PER_ARCHIVING_STEP: Final = 64 << 10
 
 
 class Archivist:
-    """Writes the journal's archive, and compares and repairs its copies.
+    """Writes the journal's archive, and compares and repairs the segment copies.
 
     It writes one segment at a time, with entries from the first copy of the journal.
     """
@@ -146,7 +146,7 @@ class Archivist:
         )
 
     def _remove_left_over_files(self, folder: Path, last_archived_sequence: int) -> None:
-        """Remove files from the archive's ``folder`` that belong to an attempt that was never recorded.
+        """Remove files from the archive's ``folder`` that are not part of the archive that the journal records.
 
         ``last_archived_sequence`` is the last entry that is recorded as archived.
         """
@@ -242,7 +242,7 @@ class Archivist:
         return True
 
     def _find_intact_copy(self, copies: list[Segment]) -> Generator[None, None, Path]:
-        """Return the path of the first intact one of these copies of a segment.
+        """Return the path of the first intact one of these segment copies.
 
         One block is verified per iteration. Raises :class:`JournalDamaged` if no copy is intact.
         """

@@ -104,7 +104,7 @@ class StoredEntry(NamedTuple):
 
     @property
     def state(self) -> Mapping[str, JSON]:
-        """Return the values that the entry stores in the machine state, by key; None removes a key."""
+        """Return the values that the entry stores, by storage key; None removes a key."""
         return self.transaction.state
 
     @property

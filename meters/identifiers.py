@@ -39,7 +39,7 @@ _NUMBERED_ID_PATTERN: Final = re.compile(rf"[a-z0-9_.]+-(\d+)-({JOURNAL_TAG_PATT
 
 
 def make_journal_tag(first_hash_hex: str) -> str:
-    """Return the tag that ends the ids of a journal: the first digits of the hash of its first entry."""
+    """Return the tag in the ids that a journal makes: the first digits of the hash of its first entry."""
     return first_hash_hex[:JOURNAL_TAG_DIGIT_COUNT]
 
 
@@ -65,11 +65,11 @@ def parse_play_start(entry_id: str) -> PlayStart | None:
     return None if match is None else PlayStart(int(match[2]), f"{match[1]}.start")
 
 
-def parse_root_sequence(entry_id: str, journal_tag: str) -> int | None:
-    """Return the entry number in an id made by the journal with this tag; None for any other id.
+def parse_lowest_possible_sequence(entry_id: str, journal_tag: str) -> int | None:
+    """Return the lowest entry number that an id made by the journal with this tag can have; None for any other id.
 
-    An id may be derived from an earlier id (``ID.end``) and then contains the earlier one's number. No entry with a
-    lower number can have the id, so a search for it can start at this number.
+    It is the number in the id. An id may be derived from an earlier id (``ID.end``) and then contains the earlier
+    one's number. A search for the entry can start at this number.
     """
     match = _NUMBERED_ID_PATTERN.fullmatch(entry_id)
     return int(match[1]) if match is not None and match[2] == journal_tag else None

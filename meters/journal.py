@@ -1,4 +1,4 @@
-"""The journal: the only place where money, meters and machine state are written."""
+"""The journal: the only place where money, meters and stored values are written."""
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import suppress

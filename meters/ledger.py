@@ -1,4 +1,4 @@
-"""The ledger: the balances, meters and machine state that result from replaying the journal's entries.
+"""The ledger: the balances, meters and stored values that result from replaying the journal's entries.
 
 The machine, a separate reader of the journal and an auditor on a different computer all run this same replay,
 which has no other input. The journal is the only source, and the whole ledger can be rebuilt from it.
@@ -97,7 +97,7 @@ def _build_cell_keys(
 
 @dataclass(slots=True)
 class Ledger:
-    """The balances, meter cells, counts, reservations and machine state after the first ``sequence`` entries."""
+    """The balances, meter cells, counts, reservations and stored values after the first ``sequence`` entries."""
 
     sequence: int = 0
     """The number of the last entry that is included; 0 for none."""
@@ -116,12 +116,12 @@ class Ledger:
     counts: Counter[tuple[str, DimensionsKey]] = field(default_factory=Counter)
     """The occurrence counts, by name and dimensions."""
     counts_at_marks: dict[str, dict[str, int]] = field(default_factory=dict)
-    """For each mark (an event such as a power-up), the occurrence counts at its last occurrence.
+    """For each period mark (an event such as a power-up), the occurrence counts at its last occurrence.
 
     The key is the mark; the value has the counts summed over dimensions, by name.
     """
     state: dict[str, JSON] = field(default_factory=dict)
-    """The machine state, by key."""
+    """The stored values, by storage key."""
 
     # ------------------------------------------------------------------ reading
     def balance_cents(self, account: str) -> int:

@@ -50,21 +50,21 @@ class MeterReading:
     cells: tuple[MeterCell, ...]
     """The meter cells; every meter is a sum over some of them."""
     values_at_marks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """For each mark (an event such as a power-up), the values of the occurrence meters when it last occurred.
+    """For each period mark (an event such as a power-up), the values of the occurrence meters when it last occurred.
 
     The keys are the mark and the meter name.
     """
 
     @property
     def values(self) -> dict[str, int]:
-        """Return every meter's value by name; occurrence meters also since each mark (``NAME.since_power_up``)."""
+        """Return every meter's value by name; occurrence meters also since each mark (``NAME.since_MARK``)."""
         values = dict.fromkeys((m.name for m in METERS), 0) | dict.fromkeys(EVENT_METERS, 0)
         for cell in self.cells:
             for name, amount in _list_meter_changes(cell):
                 values[name] = values.get(name, 0) + amount
-        occurrences = [name for name in values if name not in METER_BY_NAME]
+        occurrence_meter_names = [name for name in values if name not in METER_BY_NAME]
         for mark, values_then in self.values_at_marks.items():
-            for name in occurrences:
+            for name in occurrence_meter_names:
                 values[f"{name}.since_{mark}"] = values[name] - values_then.get(name, 0)
         return values
 
@@ -90,8 +90,8 @@ class MeterReading:
     def select(self, **dims: str | int) -> "MeterReading":
         """Return the reading of only those meter cells that have every given dimension value.
 
-        For example, ``select(position=1)`` returns the meters of player position 1. The result has no meters since a
-        mark (``NAME.since_power_up``), because those are only counted for the whole machine.
+        For example, ``select(position=1)`` returns the meters of player position 1. The result has no meters of
+        the form ``NAME.since_MARK``, because those are only counted for the whole machine.
         """
         selection = {key: str(value) for key, value in dims.items()}
         cells = tuple(c for c in self.cells if selection.items() <= c.dims.items())

@@ -1,4 +1,4 @@
-"""Input to the journal: transfers of value, counts and machine state, recorded all or nothing.
+"""Input to the journal: transfers of value, counts and stored values, recorded all or nothing.
 
 Value flows from a source account to a target account, so every transaction is double entry by construction:
 nothing can be added in one place without being taken from another.
@@ -204,7 +204,7 @@ class Transaction:
     marks: tuple[PeriodMark, ...] = ()
     """The events that the transaction represents, such as a power-up."""
     state: Mapping[str, JSON] = field(default_factory=dict)
-    """The machine state to set, by key; None removes a key."""
+    """The stored values to set, by storage key; None removes a key."""
     record: JSON = None
     """The details for recall and audit."""
 

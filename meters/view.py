@@ -23,7 +23,7 @@ from meters.transaction import JSON
 
 
 class JournalView:
-    """Balances, meters, machine state and entries of a journal as of its last entry."""
+    """Balances, meters, stored values and entries of a journal as of its last entry."""
 
     def __init__(
         self,
@@ -237,7 +237,7 @@ class JournalView:
         return self._archive
 
     def _read_archive_end(self) -> ArchiveEnd | None:
-        """Return where the archive ends according to the machine state, or None if nothing was archived."""
+        """Return where the archive ends according to the stored values, or None if nothing was archived."""
         stored_archive_end = self._ledger.state.get(ARCHIVE_END_KEY)
         if stored_archive_end is not self._parsed_archive_end[0]:
             self._parsed_archive_end = stored_archive_end, ArchiveEnd.from_state(stored_archive_end)
@@ -296,11 +296,11 @@ class JournalView:
         return list(self._ledger.pending_reservations.values())
 
     def state(self, key: str, default: JSON = None) -> JSON:
-        """Return the machine state stored under ``key``, or ``default`` if none exists."""
+        """Return the value stored under the storage key ``key``, or ``default`` if none exists."""
         return self._ledger.state.get(key, default)
 
     def states(self, prefix: str = "") -> dict[str, JSON]:
-        """Return the machine state of every key that starts with ``prefix``."""
+        """Return the stored value of every storage key that starts with ``prefix``."""
         return {k: v for k, v in self._ledger.state.items() if k.startswith(prefix)}
 
     def meters(self) -> MeterReading:

@@ -521,10 +521,10 @@ class StateFolder:
         """Return the names of the files in the state folder that can exist only if the machine had a journal."""
         patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")
         names = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
-        return [*names, *([self.roster_file.name] if self._is_roster_sealed() else ())]
+        return [*names, *([self.roster_file.name] if self._is_roster_authenticated() else ())]
 
-    def _is_roster_sealed(self) -> bool:
-        """Return whether the staff roster in the folder has a seal (an HMAC with the machine key).
+    def _is_roster_authenticated(self) -> bool:
+        """Return whether the staff roster in the folder has an HMAC, made with the machine key.
 
         It has none before the machine's first start, which creates the key.
         """

@@ -58,11 +58,11 @@ class _StrictTable(DocumentedFieldsMixin, BaseModel):
 
 
 class ProgressiveLevelTable(_StrictTable):
-    """The management of a progressive level of a game.
+    """How one progressive level of a game is run: its scope, its carrier and its stakes.
 
     A stand-alone level has a separate amount for every stake of the game, because every wager that feeds an
-    amount must have the same stake and the same chance (Québec by-law, s.92). Its base and increment are the
-    game's. A linked or wide-area level is managed by a controller or a host.
+    amount must have the same stake and the same chance (Québec by-law, s.92). Its base and increment are
+    taken from the game's definition. A linked or wide-area level is managed by a controller or a host.
     """
 
     game_id: str = Field(examples=["lantern-harbour"], alias="game")
@@ -73,7 +73,9 @@ class ProgressiveLevelTable(_StrictTable):
     """Whether the level belongs to this machine alone, to one venue or to several venues."""
     hidden_share: Rational = Field(Fraction(0), examples=["1/1000"], alias="hidden")
     """The share of wagers that goes to the hidden reserve, from which the level is reset after a hit: `"1/1000"`."""
-    ceiling_bases: Annotated[int, Field(ge=2, strict=True)] | None = Field(None, examples=[20])
+    ceiling_in_bases: Annotated[int, Field(ge=2, strict=True)] | None = Field(
+        None, examples=[20], alias="ceiling_bases"
+    )
     """The highest amount shown, as a multiple of the level's base; a game's own ceiling takes precedence."""
     carrier: Literal["controller", "sas"] = "controller"
     """What sends the level's amounts: a controller on the network, or a host that broadcasts them on a SAS line
@@ -95,7 +97,8 @@ class ProgressiveLevelTable(_StrictTable):
                 )
         elif not self.level_id_by_stake:
             raise ValueError(
-                f"{self.game_id} {self.level_name}: a {self.scope} level needs stakes, its level for each stake"
+                f"{self.game_id} {self.level_name}: a {self.scope} level needs `stakes`: "
+                "the id of the level for each stake"
             )
         elif self.carrier == "sas" and not all(
             _is_sas_broadcast_level(name) for name in self.level_id_by_stake.values()
@@ -104,7 +107,7 @@ class ProgressiveLevelTable(_StrictTable):
                 f"{self.game_id} {self.level_name}: stakes: a level on a SAS line is written as GROUP.LEVEL, "
                 f"1.1 to {SAS_PROGRESSIVE_GROUP_MAX}.{SAS_LEVELS_PER_GROUP_MAX}"
             )
-        elif self.hidden_share or self.ceiling_bases is not None:
+        elif self.hidden_share or self.ceiling_in_bases is not None:
             raise ValueError(
                 f"{self.game_id} {self.level_name}: hidden and ceiling_bases belong to a stand-alone level: "
                 f"remove them, because the controller of a {self.scope} level defines them"

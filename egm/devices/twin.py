@@ -66,10 +66,10 @@ def create_terminal_pair(link: Path) -> tuple[int, int]:
     master, slave = pty.openpty()
     tty.setraw(slave)
     link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    new_link = link.with_name(f".{link.name}.new")
-    new_link.unlink(missing_ok=True)
-    new_link.symlink_to(os.ttyname(slave))
-    new_link.replace(link)
+    new_symlink = link.with_name(f".{link.name}.new")
+    new_symlink.unlink(missing_ok=True)
+    new_symlink.symlink_to(os.ttyname(slave))
+    new_symlink.replace(link)
     return master, slave
 
 

@@ -336,7 +336,7 @@ MEDIUM_REPLACEMENT_NOTED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- hard meters
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HardMetersFitted:
-    """Hard meters were detected on the machine for the first time, or for the first time after an exchange."""
+    """Hard meters were fitted: the machine has detected them for the first time, or anew after an exchange."""
 
     counted_pulses: tuple[Count, ...] = field(metadata=stored_as("counted"))
     """The number of pulses that each hard meter has counted, in the order of the meters on the I/O board."""

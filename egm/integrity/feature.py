@@ -6,7 +6,7 @@ from egm.integrity import entries
 from egm.integrity.clock_watch import create_clock_watch
 from egm.integrity.events import PAYLOAD_CLASS_BY_EVENT
 from egm.integrity.forms import INTEGRITY_FORMS
-from egm.integrity.hard_meters import create_hard_meters
+from egm.integrity.hard_meters import create_hard_meter_service
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.integrity.memory_watch import create_memory_watch
@@ -60,5 +60,10 @@ INTEGRITY_FEATURE: Final = Feature(
         DerivedState(State.OUT_OF_SERVICE, _is_out_of_service),
     ),
     list_notices=iter_notices,
-    service_factories=(create_hard_meters, create_memory_watch, create_reverification, create_clock_watch),
+    service_factories=(
+        create_hard_meter_service,
+        create_memory_watch,
+        create_reverification,
+        create_clock_watch,
+    ),
 )

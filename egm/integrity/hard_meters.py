@@ -1,9 +1,9 @@
 """Hard meters: the electromechanical meters follow the electronic meters, in pulses (D-20; FR68-11).
 
-The number of outstanding pulses is not stored. It is the electronic meter, in pulses, less the offset and the count
-that the I/O board reports, so no pulse is lost or given twice, whether the machine or the board loses its power.
-When hard meters are detected for the first time, or for the first time after an exchange, the difference between
-electronic meter and hard meter is stored in the journal as the offset.
+The number of outstanding pulses is not stored, but computed: electronic meter (in pulses) - offset - pulses counted by
+the I/O board. So no pulse is lost or given twice, whether the machine or the board loses its power.
+When hard meters are fitted (detected for the first time, or for the first time after an exchange), the difference
+between electronic meter and hard meter is stored in the journal as the offset.
 """
 
 import asyncio
@@ -68,7 +68,10 @@ class HardMeterService:
         return True
 
     def _read_electronic_meters_in_pulses(self) -> list[int]:
-        """Return the electronic meter that each hard meter follows, in whole pulses, rounded down; 0 for none."""
+        """Return, for each hard meter, the electronic meter that it follows in whole pulses, rounded down.
+
+        The value is 0 for a hard meter that follows none.
+        """
         values = self._machine.journal.meters().values
         pulses = [
             values[name] // self._pulse_cents for name in self._machine.profile.hard_meters.followed_meters
@@ -76,7 +79,7 @@ class HardMeterService:
         return pulses + [0] * (HARD_METER_COUNT - len(pulses))
 
 
-def create_hard_meters(context: MachineContext) -> Iterable[BackgroundService]:
+def create_hard_meter_service(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the hard-meter service if the profile requires it and the cabinet has an I/O board."""
     pulse_cents = context.engine.machine.profile.hard_meters.pulse_cents
     board = next((device for device in context.devices if isinstance(device, IoBoardDriver)), None)

@@ -7,8 +7,8 @@ from egm.kernel.feature import Feature
 from egm.links import entries
 from egm.links.gat.port import create_gat_port
 from egm.links.keys import LinksKey
-from egm.links.monitoring import create_exporter
-from egm.links.sas.line_service import create_sas_lines
+from egm.links.monitoring import create_metrics_service
+from egm.links.sas.line_service import create_sas_line_services
 from egm.record_fields import IsoTime
 
 LINKS_FEATURE: Final = Feature(
@@ -21,5 +21,5 @@ LINKS_FEATURE: Final = Feature(
         LinksKey.HOST_CLOCK_AHEAD_SECONDS: int,
     },
     entry_declarations=list_entries(entries),
-    service_factories=(create_exporter, create_sas_lines, create_gat_port),
+    service_factories=(create_metrics_service, create_sas_line_services, create_gat_port),
 )

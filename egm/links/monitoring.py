@@ -224,6 +224,6 @@ def _build_flags_metric(
     return family
 
 
-def create_exporter(context: MachineContext) -> Iterable[BackgroundService]:
+def create_metrics_service(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the service that exports a machine's metrics."""
     return (MetricsService(context),)

@@ -29,8 +29,8 @@ from meters.keys import MachineKey
 from meters.log import AuthenticatedEntry
 from meters.storage import DiskStorage
 
-#: The key under which the journal's machine state stores the last recorded change of the staff roster.
-ROSTER_STATE_KEY = "staff"
+#: Storage key of the :class:`RecordedRoster`.
+RECORDED_ROSTER_KEY = "staff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class RecordedRoster:
     digest: str = ""
 
     @classmethod
-    def from_json(cls, state: Any) -> "RecordedRoster":
-        """Decode what the journal's machine state has about the roster; earlier versions stored only the number."""
-        if isinstance(state, dict):
-            return cls(int(state["number"]), str(state["digest"]))
-        return cls(int(state or 0))
+    def from_json(cls, stored_value: Any) -> "RecordedRoster":
+        """Decode the value stored in the journal; earlier versions stored only the number of the last change."""
+        if isinstance(stored_value, dict):
+            return cls(int(stored_value["number"]), str(stored_value["digest"]))
+        return cls(int(stored_value or 0))
 
     def to_json(self) -> dict[str, int | str]:
         """Return the number and digest of the roster's last recorded change, as JSON for the journal."""
@@ -54,7 +54,7 @@ class RecordedRoster:
     def check_roster(self, roster: Roster) -> None:
         """Raise :class:`RosterError` unless the roster is the recorded one, or continues it with authenticated changes.
 
-        Later changes are authenticated with this machine's key.
+        Changes after the recorded one must be authenticated with this machine's key.
         """
         change_count = len(roster.changes)
         if change_count < self.last_change_number:
@@ -67,9 +67,10 @@ class RecordedRoster:
             raise RosterError(
                 f"{roster.path}: its change {self.last_change_number} is not the one that the journal records"
             )
-        if self.last_change_number and change_count > self.last_change_number and not roster.has_valid_seal:
+        if self.last_change_number and change_count > self.last_change_number and not roster.is_authenticated:
             raise RosterError(
-                f"{roster.path}: the changes after {self.last_change_number} are not sealed by this machine's key"
+                f"{roster.path}: the changes after {self.last_change_number} are not authenticated with this "
+                "machine's key"
             )
 
 
@@ -80,7 +81,7 @@ def load_recorded_roster(
 
     The reason is None if the first copy (``path``) is used. ``second_copy_path`` is the path of the second copy. A copy
     agrees if it is the recorded roster or continues it. If both do, the first is used, unless the second has more
-    changes and a valid seal. Raises :class:`RosterError` if neither does. Nothing is written.
+    changes and is authenticated. Raises :class:`RosterError` if neither does. Nothing is written.
     """
     try:
         roster = Roster.load(path, second_copy_path)
@@ -100,7 +101,7 @@ def load_recorded_roster(
         with contextlib.suppress(RosterError):
             second_copy = replace(Roster.load(second_copy_path), path=path, second_copy_path=second_copy_path)
             recorded_roster.check_roster(second_copy)
-            if second_copy.has_valid_seal and len(second_copy.changes) > len(roster.changes):
+            if second_copy.is_authenticated and len(second_copy.changes) > len(roster.changes):
                 difference = f"has {len(roster.changes)} changes, the second copy {len(second_copy.changes)}"
                 return second_copy, RosterError(f"{path}: is out of date: it {difference}")
     return roster, None
@@ -109,43 +110,43 @@ def load_recorded_roster(
 def read_recorded_roster(folder: Path, second_folder: Path | None = None) -> RecordedRoster:
     """Return what the journal in a state folder records of the staff roster.
 
-    ``second_folder`` is the folder of the journal's second copy. If the journal is too damaged to be opened, the last
-    recorded change that can still be read in either copy counts. Only entries written with this machine's key
-    count. Raises :class:`RosterError` for a journal without that key, or if the key is damaged.
+    ``second_folder`` is the folder of the journal's second copy. If the journal is too damaged to be opened, the result
+    is the last recorded change that can still be read in either copy; entries that this machine's key does not
+    authenticate are ignored. Raises :class:`RosterError` for a journal without that key, or if the key is damaged.
     """
     storage, second_folder = DiskStorage(), second_folder or folder / SECOND_FOLDER
     location = JournalLocation(storage, folder, second_folder)
     try:
         key = MachineKey.load(storage, folder, second_folder)
     except JournalError as error:
-        raise RosterError(f"{folder}: nobody can confirm their identity: {error}") from None
+        raise RosterError(
+            f"{folder}: nobody can sign in, because the machine key cannot be used: {error}"
+        ) from None
     if key is None:
         if (folder / DATABASE_FILE_NAME).exists():
-            raise RosterError(
-                f"{folder}: the machine key is missing, so nobody can prove their identity with the journal"
-            )
+            raise RosterError(f"{folder}: nobody can sign in, because the machine key is missing")
         return RecordedRoster()
     try:
         with open_view(folder, key=key, second_folder=second_folder) as view:
-            return RecordedRoster.from_json(view.state(ROSTER_STATE_KEY))
+            return RecordedRoster.from_json(view.state(RECORDED_ROSTER_KEY))
     except JournalError:
         pass
-    roster_states = [RecordedRoster()]
+    recorded_rosters = [RecordedRoster()]
     with contextlib.suppress(JournalError):
         database = DatabaseReader.open(storage, folder)
         with contextlib.closing(database):
-            _collect_roster_states(roster_states, database.iter_entries(), key)
+            _collect_recorded_rosters(recorded_rosters, database.iter_entries(), key)
     with contextlib.suppress(JournalError):
-        _collect_roster_states(roster_states, location.open_log_copy().iter_entries(), key)
-    return max(roster_states, key=lambda roster_state: roster_state.last_change_number)
+        _collect_recorded_rosters(recorded_rosters, location.open_log_copy().iter_entries(), key)
+    return max(recorded_rosters, key=lambda recorded_roster: recorded_roster.last_change_number)
 
 
-def _collect_roster_states(
-    roster_states: list[RecordedRoster], entries: Iterable[AuthenticatedEntry], key: MachineKey
+def _collect_recorded_rosters(
+    recorded_rosters: list[RecordedRoster], entries: Iterable[AuthenticatedEntry], key: MachineKey
 ) -> None:
-    """Add to ``roster_states`` what journal entries and checkpoints record of the staff roster.
+    """Add to ``recorded_rosters`` what journal entries and checkpoints record of the staff roster.
 
-    Only those authenticated with ``key`` count.
+    Those that ``key`` does not authenticate are ignored.
     """
     for authenticated_entry in entries:
         if not key.is_mac_valid(bytes.fromhex(authenticated_entry.entry.hash_hex), authenticated_entry.mac):
@@ -155,8 +156,8 @@ def _collect_roster_states(
         if transaction.kind == checkpoint.CHECKPOINT_KIND:  # a checkpoint holds the state of archived entries
             record: Any = transaction.record
             states.append(record["ledger"]["state"])
-        roster_states += [
-            RecordedRoster.from_json(state[ROSTER_STATE_KEY])
+        recorded_rosters += [
+            RecordedRoster.from_json(state[RECORDED_ROSTER_KEY])
             for state in states
-            if state.get(ROSTER_STATE_KEY) is not None
+            if state.get(RECORDED_ROSTER_KEY) is not None
         ]

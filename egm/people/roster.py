@@ -5,8 +5,8 @@ whole roster after that change. Only the machine writes the journal: at its star
 changes from the file into the journal, so people can be enrolled while it runs. :mod:`egm.people.recorded_roster`
 decides whether the file is trusted. A machine without the file has no staff: nobody can sign in.
 
-The file is sealed with an HMAC made with the machine key, if that key is in the folder of one of the two copies. So
-changes that are not yet in the journal can be distinguished from a forgery.
+The file is authenticated by an HMAC made with the machine key, if that key is in the folder of one of the two copies.
+So changes that are not yet in the journal can be distinguished from a forgery.
 """
 
 import fcntl
@@ -34,8 +34,8 @@ from meters.storage import DiskStorage
 
 #: The format number of the roster files written now.
 ROSTER_FORMAT: Final = 2
-#: The number of the first format of the roster file, which had no digests and no seal (HMAC).
-_UNSEALED_ROSTER_FORMAT: Final = 1
+#: The number of the first format of the roster file, which had no digests and no HMAC.
+_UNAUTHENTICATED_ROSTER_FORMAT: Final = 1
 #: Included in the HMAC of a roster, so that it is valid for a roster only.
 _ROSTER_HMAC_PURPOSE: Final = b"roster"
 #: The longest name of a person, in characters.
@@ -81,7 +81,7 @@ class Roster:
     person_by_staff_number: Mapping[str, Person] = field(default_factory=dict)
     pin_digest_by_staff_number: Mapping[str, PinDigest] = field(default_factory=dict)
     changes: tuple[RosterChange, ...] = ()
-    has_valid_seal: bool = field(default=False, compare=False)
+    is_authenticated: bool = field(default=False, compare=False)
     """Whether the HMAC of the roster file is the one that the machine key gives."""
     second_copy_path: Path | None = field(default=None, compare=False)
     """The path of the roster's second copy, or None."""
@@ -97,7 +97,7 @@ class Roster:
             raise RosterDamaged(f"{path}: cannot be read: {error}") from error
         try:
             roster_data = json.loads(text)
-            if roster_data["format"] not in {ROSTER_FORMAT, _UNSEALED_ROSTER_FORMAT}:
+            if roster_data["format"] not in {ROSTER_FORMAT, _UNAUTHENTICATED_ROSTER_FORMAT}:
                 raise RosterError(f"{path}: format {roster_data['format']!r} is not {ROSTER_FORMAT}")
             person_by_staff_number = {
                 staff_number: Person(
@@ -115,7 +115,7 @@ class Roster:
             changes = tuple(
                 from_json(RosterChange, change, "a change of the roster") for change in roster_data["changes"]
             )
-            stored_seal = str(roster_data.get("seal", ""))
+            stored_hmac = str(roster_data.get("seal", ""))
         except (ValueError, KeyError, RecursionError, TypeError, AttributeError, RecordError) as error:
             raise RosterDamaged(f"{path}: not a roster: {error!r}") from error
         roster = cls(
@@ -125,15 +125,15 @@ class Roster:
             changes,
             second_copy_path=second_copy_path,
         )
-        if changes and roster_data["format"] == _UNSEALED_ROSTER_FORMAT:
+        if changes and roster_data["format"] == _UNAUTHENTICATED_ROSTER_FORMAT:
             roster = replace(
                 roster, changes=(*changes[:-1], replace(changes[-1], digest=_compute_digest(roster)))
             )
         if roster.digest != _compute_digest(roster):
             raise RosterError(f"{path}: was altered by something other than this program")
-        expected_seal = _compute_hmac(roster)
+        expected_hmac = _compute_hmac(roster)
         return replace(
-            roster, has_valid_seal=bool(expected_seal) and hmac.compare_digest(expected_seal, stored_seal)
+            roster, is_authenticated=bool(expected_hmac) and hmac.compare_digest(expected_hmac, stored_hmac)
         )
 
     # ------------------------------------------------------------------ content
@@ -267,16 +267,16 @@ class Roster:
     def write_to(self, path: Path) -> "Roster":
         """Write the roster to ``path``, with its HMAC if the machine has a key. Raises OSError.
 
-        Return the roster with ``has_valid_seal`` set accordingly.
+        Return the roster with ``is_authenticated`` set accordingly.
         """
-        seal = _compute_hmac(self)
-        document = _encode_roster(self) | {"seal": seal}
+        roster_hmac = _compute_hmac(self)
+        document = _encode_roster(self) | {"seal": roster_hmac}
         replace_private_file(path, json.dumps(document, ensure_ascii=False, indent=1))
-        return replace(self, has_valid_seal=bool(seal))
+        return replace(self, is_authenticated=bool(roster_hmac))
 
 
 def _encode_roster(roster: Roster) -> dict[str, object]:
-    """Return the roster as the JSON object that its file stores, without the seal (HMAC)."""
+    """Return the roster as the JSON object that its file stores, without the HMAC."""
     people = {
         staff_number: {
             "name": person.name,

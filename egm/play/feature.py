@@ -19,7 +19,7 @@ from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
 from egm.play.records.residual_terms import ResidualTerms
 from egm.play.records.tournament_round import TournamentRound
 from egm.play.registers import PLAY_REGISTERS
-from egm.play.reminders import create_reminders
+from egm.play.reminders import create_reminder_service
 from egm.play.rules import PLAY_RULES
 from egm.play.time_charge import iter_time_charge_notices
 
@@ -44,6 +44,6 @@ PLAY_FEATURE: Final = Feature(
     rules=PLAY_RULES,
     contributions=(*MENU_ITEMS, *PLAY_FORMS, *PLAY_REGISTERS),
     derived_states=(DerivedState(State.PLAYING, is_game_open),),
-    position_service_factories=(create_reminders,),
+    position_service_factories=(create_reminder_service,),
     list_notices=iter_time_charge_notices,
 )

@@ -84,7 +84,7 @@ class ReminderService:
         return any(self._context.engine.accepts_event_type(event_type) for event_type in event_types)
 
 
-def create_reminders(context: MachineContext) -> Iterable[BackgroundService]:
+def create_reminder_service(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the reminders service if the profile counts sessions, or if a counted session has not ended yet."""
     machine = context.engine.machine
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.OWN_LIMITS))

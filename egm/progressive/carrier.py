@@ -11,11 +11,11 @@ class CarrierListener(Protocol):
     The carrier calls its methods on the machine's event loop.
     """
 
-    def handle_connection(self) -> None:
+    def handle_connected(self) -> None:
         """Handle a new connection to the progressive controller; called again after each interruption."""
         ...
 
-    def handle_disconnection(self, reason: str) -> None:
+    def handle_disconnected(self, reason: str) -> None:
         """Handle the loss of the connection to the progressive controller."""
         ...
 

@@ -127,13 +127,13 @@ class DeduplicatingQueue(asyncio.Queue[MessageT]):
 class BrokerConnection:
     """An open connection to the broker. Any failure of it, and any missing reply, raises MqttError."""
 
-    def __init__(self, client: aiomqtt.Client, time_limit_seconds: float) -> None:
+    def __init__(self, client: aiomqtt.Client, broker_reply_seconds_max: float) -> None:
         self._client = client
-        self._time_limit_seconds = time_limit_seconds
+        self._broker_reply_seconds_max = broker_reply_seconds_max
 
     async def subscribe(self, topic: str) -> None:
         """Subscribe to an MQTT topic with delivery at least once."""
-        async with _limit_time(self._time_limit_seconds, f"subscription to {topic}"):
+        async with _limit_time(self._broker_reply_seconds_max, f"subscription to {topic}"):
             reason_codes = await self._client.subscribe(topic, QOS_AT_LEAST_ONCE, timeout=math.inf)
         for code in reason_codes:
             value = code if isinstance(code, int) else code.value
@@ -145,7 +145,7 @@ class BrokerConnection:
 
         With ``retain``, the broker keeps it for later subscribers.
         """
-        async with _limit_time(self._time_limit_seconds, f"acknowledgement of a message to {topic}"):
+        async with _limit_time(self._broker_reply_seconds_max, f"acknowledgement of a message to {topic}"):
             await self._client.publish(topic, data, qos, retain, timeout=math.inf)
 
     @property
@@ -160,7 +160,7 @@ async def open_connection(
     tls_context: ssl.SSLContext,
     client_id: str,
     *,
-    time_limit_seconds: float = BROKER_REPLY_SECONDS_MAX,
+    broker_reply_seconds_max: float = BROKER_REPLY_SECONDS_MAX,
 ) -> AsyncIterator[BrokerConnection]:
     """Open a connection to the broker for the ``with`` block.
 
@@ -180,15 +180,16 @@ async def open_connection(
     )
     exit_stack = contextlib.AsyncExitStack()
     async with _limit_time(
-        _CONNECTION_STEP_COUNT * time_limit_seconds, f"connection to {link_table.host}:{link_table.port}"
+        _CONNECTION_STEP_COUNT * broker_reply_seconds_max,
+        f"connection to {link_table.host}:{link_table.port}",
     ):
         await exit_stack.enter_async_context(client)
     try:
-        yield BrokerConnection(client, time_limit_seconds)
+        yield BrokerConnection(client, broker_reply_seconds_max)
     finally:
         # An error while closing must not replace the reason for which it is closed.
         with contextlib.suppress(aiomqtt.MqttError):
-            async with _limit_time(time_limit_seconds, "disconnection"):
+            async with _limit_time(broker_reply_seconds_max, "disconnection"):
                 await exit_stack.aclose()
 
 
@@ -206,17 +207,17 @@ async def keep_connected(
     link_table: ProgressiveLinkTable,
     create_tls_context: Callable[[], ssl.SSLContext],
     client_id: str,
-    serve: Callable[[BrokerConnection], Awaitable[None]],
+    use_connection: Callable[[BrokerConnection], Awaitable[None]],
     on_disconnection: Callable[[str], None],
     *,
     retry_seconds: float = RECONNECT_SECONDS,
-    time_limit_seconds: float = BROKER_REPLY_SECONDS_MAX,
+    broker_reply_seconds_max: float = BROKER_REPLY_SECONDS_MAX,
 ) -> Never:
-    """Connect to the broker and call ``serve`` with the connection; connect again whenever it ends, until cancelled.
+    """Connect to the broker and call ``use_connection`` with it; connect again whenever it ends, until cancelled.
 
     ``create_tls_context`` is called for each connection, because certificates may have been replaced.
     While there is no connection, ``on_disconnection`` is called with the reason, and again whenever the reason changes.
-    Errors of ``serve`` other than a lost connection propagate.
+    Errors of ``use_connection`` other than a lost connection propagate.
     """
     reported_reason = ""
     while True:
@@ -228,10 +229,10 @@ async def keep_connected(
         else:
             try:
                 async with open_connection(
-                    link_table, tls_context, client_id, time_limit_seconds=time_limit_seconds
+                    link_table, tls_context, client_id, broker_reply_seconds_max=broker_reply_seconds_max
                 ) as connection:
                     reported_reason = ""
-                    await serve(connection)
+                    await use_connection(connection)
             except aiomqtt.MqttError as error:
                 reason = str(error)
         if reason and reason != reported_reason:

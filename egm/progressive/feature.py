@@ -17,7 +17,7 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.level_changes import LinkProgress
 from egm.progressive.levels_page import MENU_ITEMS
-from egm.progressive.mqtt import create_progressive_link
+from egm.progressive.mqtt import create_progressive_link_service
 from egm.progressive.records import BroadcastWin, ClaimRecord, CommittedPrize, HeldPrize
 from egm.progressive.rules import PROGRESSIVE_RULES
 
@@ -47,5 +47,5 @@ PROGRESSIVE_FEATURE: Final = Feature(
     ),
     list_notices=game_levels.iter_notices,
     list_metrics=level_views.iter_level_metrics,
-    service_factories=(create_broadcast_services, create_progressive_link),
+    service_factories=(create_broadcast_services, create_progressive_link_service),
 )

@@ -242,14 +242,14 @@ class ControllerLink:
         feeder.amount_cents, feeder.fall_count = amount_cents, fall_count
 
     def queue_contribution(self, contribution: Contribution, now_ns: int) -> None:
-        """Queue a wager's contribution, which the journal already holds, to be sent to the progressive controller."""
+        """Queue a wager's contribution, already recorded in the journal, to be sent to the progressive controller."""
         feeder = self.feeder_by_level[contribution.level_id]
         if contribution.number == feeder.last_contribution_number + 1:
             feeder.pending_contributions.append(contribution)
         self._send_contributions(feeder, now_ns)
 
     def open_hit_claim(self, claim: Claim, now_ns: int) -> None:
-        """Open the claim for a hit by a game's outcome, which the journal already holds, and send it to the controller.
+        """Open the claim for a hit by a game's outcome, already recorded in the journal, and send it to the controller.
 
         Do nothing if the claim is open already.
         """
@@ -257,17 +257,17 @@ class ControllerLink:
         self._send_due_claim(claim.claim_id, now_ns)
 
     def open_mystery_claim(self, claim: Claim, now_ns: int) -> None:
-        """Open the claim for a mystery win, which the journal already holds; its amount is known."""
+        """Open the claim for a mystery win, already recorded in the journal; its amount is known."""
         self._open_claim_by_id.setdefault(claim.claim_id, _OpenClaim(claim, is_awarded=True))
         self._send_due_claim(claim.claim_id, now_ns)
 
     def mark_award_recorded(self, claim_id: str) -> None:
-        """Mark the claim as awarded: the journal holds the amount that the controller has locked for it."""
+        """Mark the claim as awarded: the journal has the amount that the controller has locked for it."""
         if claim_id in self._open_claim_by_id:
             self._open_claim_by_id[claim_id].is_awarded = True
 
     def report_payment(self, payment_report: PaymentReport, claim: Claim, now_ns: int) -> None:
-        """Report to the controller that a claim is paid, which the journal already holds; open the claim if needed."""
+        """Report to the controller that a claim is paid, as the journal already records; open the claim if needed."""
         open_claim = self._open_claim_by_id.setdefault(payment_report.claim_id, _OpenClaim(claim))
         if open_claim.payment_report is None:
             open_claim.payment_report, open_claim.sent_ns = payment_report, None
@@ -292,7 +292,7 @@ class ControllerLink:
             open_claim.sent_ns = None
         self.repeat_unanswered_messages(now_ns)
 
-    def handle_disconnection(self) -> None:
+    def handle_disconnected(self) -> None:
         """Mark every linked level as down, because the connection to the controller is lost."""
         self._is_connected = False
         for feeder in self.feeder_by_level.values():

@@ -1,6 +1,6 @@
 """Folder with the machine's own certificate files for the progressive link.
 
-It contains the private key of a pending request, and the certificate in use with its key. The files of a
+It contains the private key of a pending request, and the stored certificates with their keys. The files of a
 certificate are in a subfolder named by its digest; the symbolic link ``current``, to which the cabinet file
 refers, points to the one in use. Every change is one rename, so that a power loss leaves the old or the new
 state.
@@ -91,7 +91,7 @@ class LinkCertificateFolder:
             return None
         require_private_files(self._request_key_path)
         try:
-            with _translate_medium_errors(), convert_read_errors():
+            with _convert_medium_errors(), convert_read_errors():
                 key = load_pem_private_key(self._request_key_path.read_bytes(), None)
         except ValueError:  # damaged: get_or_create_request_key replaces it
             return None
@@ -105,7 +105,7 @@ class LinkCertificateFolder:
         key = self.read_request_key()
         if key is None:
             key = Ed25519PrivateKey.generate()
-            with _translate_medium_errors():
+            with _convert_medium_errors():
                 self.root_folder.mkdir(mode=0o700, exist_ok=True)
                 sync_folder(self.root_folder.parent)
                 replace_private_file(self._request_key_path, _encode_pem(key))
@@ -136,7 +136,7 @@ class LinkCertificateFolder:
         if not certificate_digest:
             return None
         path = self.root_folder / certificate_digest / _ANSWER_FILE_NAME
-        with _translate_medium_errors():
+        with _convert_medium_errors():
             answer_json = path.read_bytes()
         try:
             return EnrolmentAnswer.from_json(parse_json(answer_json)).read_certificate_details()
@@ -158,9 +158,9 @@ class LinkCertificateFolder:
             _ANSWER_FILE_NAME: json.dumps(asdict(answer)),
         }
         new_folder = self.root_folder / f"{details.certificate_digest}.new"
-        with _translate_medium_errors():
-            # Rewrite all of them: one may be damaged.
+        with _convert_medium_errors():
             if self.has_complete_certificate(details.certificate_digest):
+                # The certificate is stored already. Write all its files again, because one may be damaged.
                 for file_name, content in content_by_file_name.items():
                     replace_private_file(self.root_folder / details.certificate_digest / file_name, content)
                 return details.certificate_digest
@@ -175,11 +175,11 @@ class LinkCertificateFolder:
 
     def activate_certificate(self, certificate_digest: str) -> None:
         """Put the stored link certificate with the digest ``certificate_digest`` into use. Raises EnrolmentError."""
-        new_link = self.root_folder / "current.new"
-        with _translate_medium_errors():
-            new_link.unlink(missing_ok=True)
-            new_link.symlink_to(certificate_digest)
-            new_link.replace(self.root_folder / "current")
+        new_symlink = self.root_folder / "current.new"
+        with _convert_medium_errors():
+            new_symlink.unlink(missing_ok=True)
+            new_symlink.symlink_to(certificate_digest)
+            new_symlink.replace(self.root_folder / "current")
             sync_folder(self.root_folder)
 
     def remove_unused_files(self) -> None:
@@ -203,7 +203,7 @@ def _encode_pem(key: Ed25519PrivateKey) -> bytes:
 
 
 @contextmanager
-def _translate_medium_errors() -> Iterator[None]:
+def _convert_medium_errors() -> Iterator[None]:
     """Convert errors of the machine's storage medium in the ``with`` block into EnrolmentError."""
     try:
         yield

@@ -167,7 +167,7 @@ class ProgressiveLinkService:
         return self._last_decided_number_by_pool_id.get(pool_id, 0)
 
     # ------------------------------------------------------------------ from the carrier
-    def handle_connection(self) -> None:
+    def handle_connected(self) -> None:
         """Enrol in every linked level, because a connection to the progressive controller was just opened."""
         self._connection_count += 1
         self._complaint_count = 0
@@ -176,9 +176,9 @@ class ProgressiveLinkService:
         self._link.enrol_levels(f"{connection_id}.{self._connection_count}", self._read_clock_ns())
         self._schedule_send_and_submit()
 
-    def handle_disconnection(self, reason: str) -> None:
+    def handle_disconnected(self, reason: str) -> None:
         """Mark every linked level as down, because the controller cannot be reached; contributions are still stored."""
-        self._link.handle_disconnection()
+        self._link.handle_disconnected()
         self._machine.post(LINK_DISCONNECTED, LinkDisconnected(reason=reason))
         self._schedule_send_and_submit()
 

@@ -45,7 +45,7 @@ class MqttCarrier:
         machine_id: str,
         *,
         retry_seconds: float = RECONNECT_SECONDS,
-        time_limit_seconds: float = BROKER_REPLY_SECONDS_MAX,
+        broker_reply_seconds_max: float = BROKER_REPLY_SECONDS_MAX,
     ) -> None:
         """Create the transport for the machine with the serial number ``machine_id``.
 
@@ -54,7 +54,7 @@ class MqttCarrier:
         self._link_table = link_table
         self._machine_id = machine_id
         self._retry_seconds = retry_seconds
-        self._time_limit_seconds = time_limit_seconds
+        self._broker_reply_seconds_max = broker_reply_seconds_max
         self._certificate_error = ""
         self._outbox: DeduplicatingQueue[MachineMessage] | None = None
 
@@ -69,20 +69,20 @@ class MqttCarrier:
         ``listener`` receives the controller's messages and the changes of the connection.
         """
 
-        async def serve_connection(connection: BrokerConnection) -> None:
+        async def use_connection(connection: BrokerConnection) -> None:
             """Subscribe to the machine's topics, then exchange messages until the connection ends."""
             await connection.subscribe(topics.LEVEL_VALUE_TOPIC_FILTER)
             await connection.subscribe(topics.build_downlink_topic(self._machine_id))
             outbox: DeduplicatingQueue[MachineMessage] = DeduplicatingQueue()
             self._outbox = outbox
-            listener.handle_connection()
+            listener.handle_connected()
             try:
                 await run_together(
                     self._pass_messages_on(connection, listener),
                     self._publish_queued_messages(connection, outbox),
                 )
             except aiomqtt.MqttError as error:
-                listener.handle_disconnection(str(error))
+                listener.handle_disconnected(str(error))
                 raise
             finally:
                 self._outbox = None
@@ -94,17 +94,17 @@ class MqttCarrier:
             except OperatorError as error:
                 if str(error) != self._certificate_error:
                     self._certificate_error = str(error)
-                    listener.handle_disconnection(self._certificate_error)
+                    listener.handle_disconnected(self._certificate_error)
                 raise
 
         await keep_connected(
             self._link_table,
             build_checked_tls_context,
             self._machine_id,
-            serve_connection,
+            use_connection,
             lambda _: None,  # every lost connection is already reported to the listener
             retry_seconds=self._retry_seconds,
-            time_limit_seconds=self._time_limit_seconds,
+            broker_reply_seconds_max=self._broker_reply_seconds_max,
         )
 
     async def _pass_messages_on(self, connection: BrokerConnection, listener: CarrierListener) -> None:
@@ -132,7 +132,7 @@ class MqttCarrier:
             await connection.publish(topics.build_uplink_topic(self._machine_id), encode(message), qos)
 
 
-def create_progressive_link(context: MachineContext) -> Iterable[BackgroundService]:
+def create_progressive_link_service(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the service for the progressive link; nothing if the cabinet file names no broker."""
     link_table = context.cabinet_file.progressive_link
     if link_table is None:

@@ -123,7 +123,7 @@ class ProgressivePools:
             )
         if pool.definition.stake_and_hit_rate.hit_rate != participation.hit_rate:
             raise LevelConfigurationError(
-                f"{game.id}: two bets of {stake_cents} win level {participation.level!r} with different odds; they "
+                f"{game.id}: two bets of {stake_cents} hit level {participation.level!r} at different rates, which "
                 "must be equal"
             )
         return pool
@@ -274,7 +274,9 @@ def _create_pool(
             "machine hit it"
         )
     base_cents = participation.reset_credits * denomination_cents
-    ceiling_cents = None if level_table.ceiling_bases is None else level_table.ceiling_bases * base_cents
+    ceiling_cents = (
+        None if level_table.ceiling_in_bases is None else level_table.ceiling_in_bases * base_cents
+    )
     if participation.ceiling_credits is not None:
         ceiling_cents = participation.ceiling_credits * denomination_cents
     return ProgressivePool(

@@ -52,5 +52,5 @@ def parse_sign_id(topic: str) -> str:
 
 
 def parse_machine_id(topic: str) -> str:
-    """Return the serial number of the machine in an uplink topic."""
+    """Return the serial number of the machine in an uplink topic; the caller must know that ``topic`` is one."""
     return topic.removeprefix(f"{TOPIC_PREFIX}/machine/").removesuffix("/up")

@@ -547,5 +547,5 @@ def _toggle_drawer(view: View) -> View:
     if not view.has_device_drawer:
         return view
     if view.is_drawer_open:
-        return replace(view, drawer_opened_at=None, drawer_closed_at=view.now)
-    return replace(view, drawer_opened_at=view.now)
+        return replace(view, drawer_opening_began_at=None, drawer_closing_began_at=view.now)
+    return replace(view, drawer_opening_began_at=view.now)

@@ -1,7 +1,7 @@
 """The player's marks on Keno cards, and the bet request that they make.
 
-The machine holds the bet. The marks are the player's unfinished input, sent to the machine as soon as they form a valid
-bet. This module knows no game rules; it only uses the numbers and limits that the game published.
+The machine registers the bet. The marks are the player's unfinished input, sent to the machine as soon as they form a
+valid bet. This module knows no game rules; it only uses the numbers and limits that the game published.
 """
 
 from collections.abc import Mapping, Sequence

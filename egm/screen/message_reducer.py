@@ -32,7 +32,7 @@ from egm.screen.table import (
     request_bet,
 )
 from egm.screen.theme import Theme
-from egm.screen.view import PlayerPage, View, build_view_timeline, find_shown_reel_spin
+from egm.screen.view import PlayerPage, View, build_view_timeline, find_last_reel_spin
 
 #: The longest wait, in seconds, for the machine's reply to a touch. A refusal within this time of a touch is shown as
 #: the reply to it, even if its text is unchanged. A bet request without a reply by then counts as lost.
@@ -217,7 +217,7 @@ def _build_continued_presentation(
         or not _was_presented_up_to_decision(view, outcome.play_id)
         or view.game is None
     ):
-        return OutcomePresentation(outcome, view.now, steps, find_shown_reel_spin(view))
+        return OutcomePresentation(outcome, view.now, steps, find_last_reel_spin(view))
     last_step = old_presentation.steps[-1]
     if isinstance(last_step, TableStep):
         return OutcomePresentation(

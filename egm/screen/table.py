@@ -1,6 +1,6 @@
 """Bets on a table as data: the spots that a game offers, the chips on them, and the bet request.
 
-The machine holds the bet. The chips are the player's input, sent to the machine as soon as they form a valid bet.
+The machine registers the bet. The chips are the player's input, sent to the machine as soon as they form a valid bet.
 Standing bets from earlier rounds are held by the machine only; chips do not include them.
 """
 
@@ -799,7 +799,7 @@ def apply_machine_reply(
     * The machine may not have received the last bet request (``is_request_in_transit``) and shows another bet without
       refusing the request: unchanged, because the snapshot may be older than the request.
     * The machine still holds the last round's bet, although the removal of its chips was reported: reported again.
-    * The chips total less than the venue's minimum, and the machine holds no bet: unchanged.
+    * The chips total less than the venue's minimum, and the machine has no bet registered: unchanged.
     """
     registered_bets = read_registered_bets(table, snapshot)
     is_bet_refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)

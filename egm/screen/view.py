@@ -112,12 +112,12 @@ class View:
     """The player's pending decision, or None."""
     player_page: PlayerPage = PlayerPage.NONE
     sheet_index: int = 0
-    """The index of the sheet shown of the open page."""
+    """Which sheet of the open page is shown, counted from 0."""
     has_device_drawer: bool = False
     """Whether the screen was started with the drawer of simulated devices."""
-    drawer_opened_at: float | None = None
-    """When the drawer of simulated devices began to open; None while it is closed."""
-    drawer_closed_at: float = -10.0
+    drawer_opening_began_at: float | None = None
+    """When the drawer of simulated devices began to open; None while it is closed or closing."""
+    drawer_closing_began_at: float = -10.0
     """When the drawer of simulated devices last began to close."""
     state_by_device: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The state of each simulated device (door, bill acceptor ...), by its name."""
@@ -129,7 +129,7 @@ class View:
     is_bench_connected: bool = False
     """Whether the bench is connected."""
     is_key_turn_pending: bool = False
-    """Whether the operator's key is to be turned once the bench has reported the key's position."""
+    """Whether the simulated operator's key is to be turned, as soon as the bench has reported its position."""
     last_action_name: str = ""
     """The name of a person's last action, such as the action of the key pressed last."""
     pressed_at: float = -10.0
@@ -246,7 +246,7 @@ class View:
     @property
     def is_drawer_open(self) -> bool:
         """Return whether the drawer of simulated devices is open."""
-        return self.drawer_opened_at is not None
+        return self.drawer_opening_began_at is not None
 
     def is_request_accepted(self, request_name: str) -> bool:
         """Return whether the machine would accept the named request now. If so, the key of the request is lit."""
@@ -257,7 +257,7 @@ class View:
         )
 
 
-#: Seconds without an action of a person, a change of the credit or a game before the attract scene.
+#: The attract scene appears when nobody has used the machine, and neither game nor credit changed, for this time.
 ATTRACT_DELAY_SECONDS: Final = 20.0
 
 
@@ -318,7 +318,10 @@ def is_text_field_open(view: View) -> bool:
 
 
 def is_marked_option_permitted(view: View) -> bool:
-    """Return whether the marked reels or cards are a permitted option of the pending decision."""
+    """Return whether the marked reels or cards are a permitted option of the pending decision.
+
+    Only a decision of the kind ``set`` limits what may be marked; for any other, the result is True.
+    """
     decision = view.decision
     return decision is not None and (decision.kind != "set" or view.marked_items_mask in decision.options)
 
@@ -382,6 +385,7 @@ def has_touched_bets_since_game(view: View) -> bool:
 
     If so, the Keno board shows the marks instead of the last draw.
     """
+    # Before the first game, any touch counts. The default of ``bet_touched_at`` (-10.0, no touch) is less than -9.0.
     return view.bet_touched_at > (view.presentation.began_at if view.presentation is not None else -9.0)
 
 
@@ -391,17 +395,16 @@ def should_show_scoreboard(view: View) -> bool:
     After a round, the cards of the round are shown instead, until the next bet or until the player opens the
     scoreboard.
     """
-    began_at = view.presentation.began_at if view.presentation is not None else -9.0
     are_cards_shown = (
         view.presentation is not None
         and not has_touched_bets_since_game(view)
-        and view.scoreboard_chosen_at <= began_at
+        and view.scoreboard_chosen_at <= view.presentation.began_at
     )
     return view.is_scoreboard_wanted and not are_cards_shown
 
 
-def find_shown_reel_spin(view: View) -> ReelSpin | None:
-    """Return the last reel spin of the presentation of the selected game, or None.
+def find_last_reel_spin(view: View) -> ReelSpin | None:
+    """Return the last reel spin of the presentation of the selected game, even before it is shown, or None.
 
     Without a presentation, return the one that the machine reported last.
     """
@@ -452,7 +455,7 @@ def is_cost_within_limits(snapshot: Snapshot, cost_credits: int) -> bool:
 
 
 def has_unsent_bet(view: View) -> bool:
-    """Return whether the marks or chips on the screen differ from the bet that the machine holds."""
+    """Return whether the marks or chips on the screen differ from the bet that the machine has registered."""
     table = view.table
     if table is not None and table.spots and view.snapshot is not None:
         return dict(view.chips.bets) != dict(read_registered_bets(table, view.snapshot))
@@ -467,9 +470,9 @@ def has_unsent_bet(view: View) -> bool:
 def compute_bet_credits(view: View) -> int:
     """Return how many credits a press of PLAY would stake.
 
-    It is the machine's bet, or the price of the player's marks or chips while the machine does not hold them yet. It is
-    0 if the marks make no valid ticket; PLAY then does nothing. While a game is open, it is the stake of this game so
-    far.
+    It is the machine's bet, or the price of the player's marks or chips while the machine has not registered them yet.
+    It is 0 if the marks make no valid ticket; PLAY then does nothing. While a game is open, it is the stake of this
+    game so far.
     """
     if view.snapshot is None:
         return 0
@@ -488,6 +491,6 @@ def compute_bet_credits(view: View) -> int:
 
 def compute_drawer_share(view: View, motion: MotionSettings) -> float:
     """Return how far the drawer of simulated devices is open, 0 to 1."""
-    if view.drawer_opened_at is not None:
-        return clamp_to_unit_interval((view.now - view.drawer_opened_at) / motion.drawer_slide_seconds)
-    return 1 - clamp_to_unit_interval((view.now - view.drawer_closed_at) / motion.drawer_slide_seconds)
+    if view.drawer_opening_began_at is not None:
+        return clamp_to_unit_interval((view.now - view.drawer_opening_began_at) / motion.drawer_slide_seconds)
+    return 1 - clamp_to_unit_interval((view.now - view.drawer_closing_began_at) / motion.drawer_slide_seconds)

@@ -1,8 +1,8 @@
 """The open service menu: the stack of menu pages that a person has opened; the screen shows the top one.
 
 A page builds its content from the machine's state each time it is shown. A touch or input on it has a result:
-stay, open a page, go back, close the menu, or submit an event, which the state table accepts or refuses. All changes
-are made by such events, except that the pages themselves record sign-ins, new PINs and shown game recalls. The stack
+stay, open a page, go back, close the menu, or submit an event, which the state table accepts or refuses. Pages
+change nothing themselves, except that they record sign-ins, new PINs and shown game recalls. The stack
 is not stored, so a restart closes the menu. Only when the menu was opened and who is signed in are stored, in the
 journal (:attr:`~egm.staff.keys.StaffKey.OPEN_MENU`).
 """
@@ -92,7 +92,7 @@ class MenuPage(Protocol):
         ...
 
     def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:
-        """Return the result of a touch or input: which page to open, stay at or leave, or which event to submit.
+        """Return the result of a touch or input: whether to stay, open a page or leave, or which event to submit.
 
         ``action`` is the touched action of the page; ``text`` is what was entered in the page's prompt.
         """
@@ -124,11 +124,14 @@ class ServiceDesk:
     device_page_data: DevicePageData = field(default_factory=DevicePageData)
     is_restart_requested: bool = False
     """Whether a restart of the machine was requested."""
-    lock_start_ns_by_key: dict[str, int] = field(default_factory=dict)
-    """When each lock on staff numbers started, in monotonic nanoseconds, by the storage key of the wrong PINs."""
+    lock_start_ns_by_storage_key: dict[str, int] = field(default_factory=dict)
+    """When each lock on staff numbers started, in monotonic nanoseconds.
+
+    The keys are the storage keys under which wrong PINs are counted.
+    """
     _notice: PageText | None = None
     _notice_severity: Severity = "info"
-    _input_count: int = 0
+    _page_version: int = 0
     """The number of inputs on pages, and of closings of the menu, so far; it makes each page's id unique."""
     _has_warned_about_loss: bool = False
     """Whether the open page has shown the warning that leaving it loses the entered values."""
@@ -150,7 +153,7 @@ class ServiceDesk:
         self.device_page_data.end_tests()
         self._set_notice(None)
         self._has_warned_about_loss = False
-        self._input_count += 1
+        self._page_version += 1
 
     def sign_in(self, person: Person, page: MenuPage) -> None:
         """Sign a person in, and open the service menu at this page."""
@@ -168,9 +171,9 @@ class ServiceDesk:
         else is to be done. The first request to leave a form with entered values only shows a warning; the second
         leaves the form.
         """
-        self._input_count += 1
-        if (action == "leave" and self._has_unwarned_values(self.open_pages)) or (
-            action == "back" and self._has_unwarned_values(self.open_pages[-1:])
+        self._page_version += 1
+        if (action == "leave" and self._would_lose_unwarned_values(self.open_pages)) or (
+            action == "back" and self._would_lose_unwarned_values(self.open_pages[-1:])
         ):
             self._has_warned_about_loss = True
             self._set_notice(build_text("service.unconfirmed"), "warning")
@@ -198,7 +201,7 @@ class ServiceDesk:
                 return page_result
         return None
 
-    def _has_unwarned_values(self, pages: list[MenuPage]) -> bool:
+    def _would_lose_unwarned_values(self, pages: list[MenuPage]) -> bool:
         """Return whether leaving ``pages`` would lose entered values, and the person has not been warned of it."""
         return not self._has_warned_about_loss and any(page.entered_values for page in pages)
 
@@ -222,7 +225,7 @@ class ServiceDesk:
                     else build_text(f"service.person.{person.role}", name=person.name, number=person.id),
                     "notice": notice,
                     "notice_severity": severity,
-                    "unconfirmed": self._has_unwarned_values(self.open_pages),
+                    "unconfirmed": self._would_lose_unwarned_values(self.open_pages),
                 }
             )
         )
@@ -230,7 +233,7 @@ class ServiceDesk:
     @property
     def _page_id(self) -> str:
         """Return the id of the open service page, which changes with every input and when the menu closes."""
-        return f"page-{self._input_count}"
+        return f"page-{self._page_version}"
 
     def _step_back(self, page_count: int) -> None:
         """Leave the last ``page_count`` pages of the service menu."""

@@ -196,7 +196,7 @@ class RosterChanged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RosterCarried:
+class RosterCarriedOver:
     """The staff roster was carried into this journal by an authorised memory clear."""
 
     change_number: PositiveNumber = field(metadata=stored_as("number"))
@@ -239,7 +239,7 @@ STAFF_ENABLED: Final = _declare_roster_change("staff.enabled", "A disabled staff
 STAFF_PIN_CHANGED: Final = _declare_roster_change("staff.pin", "A member of staff received a new PIN.")
 ROSTER_CARRIED_OVER: Final = EntryDeclaration(
     kind="staff.carried",
-    record=RosterCarried,
+    record=RosterCarriedOver,
     written_keys=(StaffKey.ROSTER_CHANGE,),
     logs=(Log.ACCESS,),
     is_technical=True,

@@ -50,7 +50,9 @@ def compute_lock_seconds_left(machine: PositionMachine, wrong_pins_key: str) -> 
     if not stored_counts["locked_seconds"]:
         return 0
     now_ns = machine.clock.monotonic_ns()
-    lock_start_ns = machine.component(ServiceDesk).lock_start_ns_by_key.setdefault(wrong_pins_key, now_ns)
+    lock_start_ns = machine.component(ServiceDesk).lock_start_ns_by_storage_key.setdefault(
+        wrong_pins_key, now_ns
+    )
     return max(0, int(stored_counts["locked_seconds"]) - (now_ns - lock_start_ns) // NANOSECONDS_PER_SECOND)
 
 
@@ -59,8 +61,10 @@ def restart_lock_outs(machine: PositionMachine) -> None:
 
     It lasts for the seconds that were stored last: when the number was locked, or tried again while locked.
     """
-    for key in machine.journal.states(StaffKey.WRONG_PINS):
-        machine.component(ServiceDesk).lock_start_ns_by_key.setdefault(key, machine.clock.monotonic_ns())
+    for storage_key in machine.journal.states(StaffKey.WRONG_PINS):
+        machine.component(ServiceDesk).lock_start_ns_by_storage_key.setdefault(
+            storage_key, machine.clock.monotonic_ns()
+        )
 
 
 def authenticate(machine: PositionMachine, staff_number: str, pin: str) -> Person | str:
@@ -139,7 +143,7 @@ def _start_lock(
     positions = machine.find_installed(RunningPositions)
     other_positions = () if positions is None else positions.position_by_number.values()
     for position_machine in (machine, *(position.engine.machine for position in other_positions)):
-        position_machine.component(ServiceDesk).lock_start_ns_by_key[wrong_pins_key] = (
+        position_machine.component(ServiceDesk).lock_start_ns_by_storage_key[wrong_pins_key] = (
             machine.clock.monotonic_ns()
         )
     return {wrong_pins_key: {"wrong": wrong_pin_count, "locked_seconds": lock_seconds}}

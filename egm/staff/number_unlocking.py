@@ -14,16 +14,16 @@ from egm.staff.failed_sign_ins import (
 )
 
 
-def _list_lock_keys(machine: PositionMachine, staff_number: str) -> list[str]:
+def _list_lock_storage_keys(machine: PositionMachine, staff_number: str) -> list[str]:
     """Return the storage keys under which a staff number is locked now.
 
     There may be two: for menus opened by a key switch, and for menus opened without one.
     """
-    keys = (
+    storage_keys = (
         build_wrong_pins_key(machine, staff_number),
         build_wrong_pins_key(machine, staff_number, is_opened_by_key=False),
     )
-    return [key for key in keys if compute_lock_seconds_left(machine, key)]
+    return [storage_key for storage_key in storage_keys if compute_lock_seconds_left(machine, storage_key)]
 
 
 @refusal_code("number_is_locked")
@@ -34,7 +34,7 @@ def staff_number_is_locked(machine: PositionMachine, event: Event) -> bool:
     """
     requested_number = event.read_payload(StaffNumberUnlockForm).staff_number
     return any(
-        _list_lock_keys(machine, staff_number)
+        _list_lock_storage_keys(machine, staff_number)
         for staff_number in machine.component(Roster).person_by_staff_number
         if requested_number in {"", staff_number}
     )
@@ -48,7 +48,9 @@ def unlock_staff_number(machine: PositionMachine, event: Event) -> None:
     form = event.read_payload(StaffNumberUnlockForm)
     clear_wrong_pins_at_terminals(machine, form.staff_number)
     # The lock may have expired since the form was checked: the count of wrong PINs is then deleted all the same.
-    keys = _list_lock_keys(machine, form.staff_number) or [build_wrong_pins_key(machine, form.staff_number)]
+    storage_keys = _list_lock_storage_keys(machine, form.staff_number) or [
+        build_wrong_pins_key(machine, form.staff_number)
+    ]
     machine.post(
         SIGN_IN_UNLOCKED,
         SignInUnlocked(
@@ -57,5 +59,5 @@ def unlock_staff_number(machine: PositionMachine, event: Event) -> None:
             locked_number=form.staff_number,
             reason=form.reason,
         ),
-        state=dict.fromkeys(keys),
+        state=dict.fromkeys(storage_keys),
     )

@@ -2,8 +2,8 @@
 
 The real folder always holds what running programs see, so that ordinary readers can read it. For each file the
 information to undo its unsynced changes is held in memory. At a power loss any subset of the unsynced writes survives,
-and the last of these may be torn at any byte. Of the creations, renamings and removals in folders that were not synced
-since, the oldest survive up to a random point, and all later ones are undone. SQLite accesses its files through a VFS
+and the last of these may be torn at any byte. Creations, renamings and removals that no sync of their folder has made
+durable survive in order up to a random point; all later ones are undone. SQLite accesses its files through a VFS
 (apsw), everything else through :class:`ForgetfulStorage`.
 """
 
@@ -40,7 +40,7 @@ class _UnsyncedChange:
 
 @dataclass(slots=True)
 class _MediumFile:
-    """A file of the simulated medium, whatever its name is, with its unsynced changes."""
+    """A file of the simulated medium with its unsynced changes; it stays the same object when it is renamed."""
 
     unsynced_changes: list[_UnsyncedChange] = field(default_factory=list)
     """The changes since the last sync, oldest first."""
@@ -320,6 +320,7 @@ class ForgetfulStorage(DiskStorage):
         self._medium.check_power(path)
         is_created = write and not path.exists()
         file_on_disk = super().open_file(path, write=write)
+        # A file that is only read has nothing to undo, so its _MediumFile is never used.
         file = self._medium.track_file(path, is_created=is_created) if write else _MediumFile()
         return _ForgetfulFile(self._medium, path, file_on_disk, file)
 
@@ -365,13 +366,13 @@ class _ForgetfulDatabase:
     def __init__(self, path: Path, vfs_name: str, *, read_only: bool) -> None:
         write_flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         flags = apsw.SQLITE_OPEN_READONLY if read_only else write_flags
-        with _translate_medium_errors():
+        with _convert_sqlite_errors():
             self._connection = apsw.Connection(str(path), flags=flags, vfs=vfs_name)
         self.execute("PRAGMA locking_mode=EXCLUSIVE")
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> DatabaseRows:
         """Run one SQL statement."""
-        with _translate_medium_errors():
+        with _convert_sqlite_errors():
             return _Rows(list(self._connection.execute(sql, tuple(parameters))))
 
     def close(self) -> None:
@@ -380,8 +381,8 @@ class _ForgetfulDatabase:
             self._connection.close(force=True)
 
 
-class _translate_medium_errors:  # noqa: N801 (a context manager, named like those of contextlib)
-    """Context manager that translates SQLite's errors into the storage errors of :mod:`meters.storage`."""
+class _convert_sqlite_errors:  # noqa: N801 (a context manager, named like those of contextlib)
+    """Context manager that converts SQLite's errors into the storage errors of :mod:`meters.storage`."""
 
     def __enter__(self) -> None:
         pass
@@ -439,9 +440,9 @@ class _VfsFile(apsw.VFSFile):
         self._file = medium.track_file(path, is_created=is_created)
         self._folder = path.parent
         self._is_read_only = bool(flags[0] & apsw.SQLITE_OPEN_READONLY)
-        # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL it made.
-        journal_flags = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
-        self._must_sync_folder = is_created and bool(flags[0] & journal_flags)
+        # SQLite's unix VFS syncs the folder at the first sync of a rollback journal or WAL that it made.
+        new_log_flags = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
+        self._must_sync_folder = is_created and bool(flags[0] & new_log_flags)
         self._content_access = _ContentAccess(self._read, self._write, super().xTruncate, super().xFileSize)
 
     def _read(self, offset: int, amount: int) -> bytes:
@@ -470,8 +471,9 @@ class _VfsFile(apsw.VFSFile):
     def xLock(self, level: int) -> None:  # noqa: N802
         """Lock the file (SQLite's interface).
 
-        A file that is open for reading only is not locked: reading a write-ahead log with its index in the process
-        needs an exclusive lock, which Linux refuses for such a file. No other process has the file open.
+        A file that is open for reading only is not locked. With the index of the write-ahead log in the process, SQLite
+        wants an exclusive lock even to read, and Linux refuses that lock for such a file. No other process has the file
+        open.
         """
         if not self._is_read_only:
             super().xLock(level)

@@ -14,7 +14,7 @@ from egm.links.sas.channel import RunPollEffect, SasChannelState, SendBytes
 from egm.links.sas.codec import MalformedPollError
 from egm.links.sas.crc import append_crc, has_valid_crc
 from egm.links.sas.exception_queue import SasException
-from egm.links.sas.line_service import SasLineService, create_sas_lines
+from egm.links.sas.line_service import SasLineService, create_sas_line_services
 from egm.links.sas.messages import DelayedResultDelivered, ExceptionWithdrawn, RealTimeReportingSet
 from egm.links.sas.wire import LenientFraming, WakeupBitFraming, escape_message_with_wakeup
 from egm.testing.machine import MachineRig
@@ -221,7 +221,7 @@ class SasHostBench(HostWire):
         self, folder: Path, rig: MachineRig, *, name: str = "main", boot: bool = True, **settings: object
     ) -> None:
         self.rig = rig
-        lines = create_sas_lines(create_machine_context(rig, folder, {name: settings}))
+        lines = create_sas_line_services(create_machine_context(rig, folder, {name: settings}))
         super().__init__(next(line for line in lines if isinstance(line, SasLineService)), rig.clock)
         attach_sas_lines(rig, [self.line])
         if boot:

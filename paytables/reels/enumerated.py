@@ -437,7 +437,10 @@ class HeldReels(_EnumeratedStage):
             rates_by_mask[mask][1] += (
                 chance * self._compute_hold_mean(column_classes, mask) * self.reels.multiplier
             )
-        return {mask: (chance, paid) for mask, (chance, paid) in sorted(rates_by_mask.items())}
+        return {
+            mask: (chance, mean_contribution)
+            for mask, (chance, mean_contribution) in sorted(rates_by_mask.items())
+        }
 
     def _enumerate(self) -> _EnumeratedFigures:
         """Enumerate first and second spins, with the reels held as the best strategy says; return the exact figures."""

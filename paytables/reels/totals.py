@@ -1,8 +1,8 @@
-"""The win distribution of a whole game with features: lower bounds, together with the probability that they leave out.
+"""The win distribution of a whole game with features: lower bounds, and the probability that they do not cover.
 
-Free games that can retrigger have no highest win, and a thousand-fold convolution of fractions is too slow.
-Therefore probabilities here are integers that count units of 2**-PROBABILITY_BITS, every rounding is downwards, and two
-things are left out:
+Free games that can retrigger have no highest win, and convolving distributions of fractions a thousand times is too
+slow. Therefore probabilities here are integers that count units of 2**-PROBABILITY_BITS, every rounding is downwards,
+and two things are left out:
 
 - wins of ``credits_limit`` credits and more;
 - retriggers beyond the last generation computed. This is generation GENERATIONS_MAX, or an earlier one that adds less
@@ -55,7 +55,7 @@ class TotalWinDistributions:
     """The stages of the mode."""
     credits_limit: int
     """Wins of this number of credits or more are left out."""
-    _distribution_by_awards_by_run: dict[tuple[str, int], dict[GivenAwards, WinProbabilities]] = field(
+    _run_distributions: dict[tuple[str, int], dict[GivenAwards, WinProbabilities]] = field(
         default_factory=dict
     )
     """The distributions of single runs computed so far: by stage and start condition, then by the awards given."""
@@ -72,16 +72,17 @@ class TotalWinDistributions:
     def compute_distribution(self) -> WinDistribution:
         """Return the distribution of the credits won in a whole game, with a tail for what was left out."""
         distribution = self.compute_award_distribution(Award("stage", self.stages.mode.first_stage, 1, 0))
-        counts = {win: n for win, n in enumerate(distribution) if n}
+        probability_by_win = {win: probability for win, probability in enumerate(distribution) if probability}
+        unlisted_probability = PROBABILITY_ONE - sum(probability_by_win.values())
         return WinDistribution(
-            PROBABILITY_ONE, counts, Fraction(PROBABILITY_ONE - sum(counts.values()), PROBABILITY_ONE)
+            PROBABILITY_ONE, probability_by_win, Fraction(unlisted_probability, PROBABILITY_ONE)
         )
 
     def compute_award_distribution(self, award: Award) -> WinProbabilities:
         """Return the win distribution of all runs that an award gives, with everything that they start."""
         series_rules = self.stages.series_rules[award.name]
         if series_rules.is_memoryless:
-            return self._repeat_win(
+            return self._compute_convolution_power(
                 self._compute_memoryless_run_distribution(award.name, award.start_condition), award.run_count
             )
         return self._compute_series_distribution(
@@ -149,7 +150,7 @@ class TotalWinDistributions:
                     self._compute_other_stages_distribution(other_stage_awards, stage),
                 )
                 total = _add_distributions(
-                    total, self._convolve(self._multiply_win(distribution, factor), win_after_run)
+                    total, self._convolve(self._multiply_wins(distribution, factor), win_after_run)
                 )
             self._distribution_by_series[key] = total
         return self._distribution_by_series[key]
@@ -169,7 +170,7 @@ class TotalWinDistributions:
 
         Wins of ``credits_limit`` credits and more are left out.
         """
-        if (stage, start_condition) not in self._distribution_by_awards_by_run:
+        if (stage, start_condition) not in self._run_distributions:
             distributions: dict[GivenAwards, WinProbabilities] = defaultdict(list)
             for (credits_, given_awards), chance in (
                 self.stages.get_stage(stage, start_condition).compute_distribution().items()
@@ -178,29 +179,29 @@ class TotalWinDistributions:
                     distribution = distributions[given_awards]
                     distribution.extend([0] * (credits_ + 1 - len(distribution)))
                     distribution[credits_] += chance.numerator * PROBABILITY_ONE // chance.denominator
-            self._distribution_by_awards_by_run[stage, start_condition] = dict(distributions)
-        return self._distribution_by_awards_by_run[stage, start_condition]
+            self._run_distributions[stage, start_condition] = dict(distributions)
+        return self._run_distributions[stage, start_condition]
 
-    def _multiply_win(self, distribution: WinProbabilities, factor: int) -> WinProbabilities:
+    def _multiply_wins(self, distribution: WinProbabilities, factor: int) -> WinProbabilities:
         """Return the distribution of a win that is multiplied by ``factor``, cut at ``credits_limit`` credits."""
         if factor == 1:
             return distribution
         multiplied = [0] * min(self.credits_limit, (len(distribution) - 1) * factor + 1)
-        for win, n in enumerate(distribution):
+        for win, probability in enumerate(distribution):
             if win * factor < self.credits_limit:
-                multiplied[win * factor] = n
+                multiplied[win * factor] = probability
         return multiplied
 
-    def _repeat_win(self, distribution: WinProbabilities, repeat_count: int) -> WinProbabilities:
-        """Return the distribution of the sum of ``repeat_count`` independent wins of one distribution."""
+    def _compute_convolution_power(self, distribution: WinProbabilities, exponent: int) -> WinProbabilities:
+        """Return the distribution of the sum of ``exponent`` independent wins of one distribution."""
         result = [PROBABILITY_ONE]
-        # The distributions of 1, 2, 4, 8... wins; those in the binary form of ``repeat_count`` are combined.
+        # The distributions of 1, 2, 4, 8... wins; those in the binary form of ``exponent`` are combined.
         power = distribution
-        while repeat_count:
-            if repeat_count & 1:
+        while exponent:
+            if exponent & 1:
                 result = self._convolve(result, power)
-            repeat_count >>= 1
-            if repeat_count:
+            exponent >>= 1
+            if exponent:
                 power = self._convolve(power, power)
         return result
 
@@ -212,7 +213,7 @@ class TotalWinDistributions:
         last_exponent = 0
         for exponent in exponents:
             difference = exponent - last_exponent
-            factor = powers.get(difference) or self._repeat_win(distribution, difference)
+            factor = powers.get(difference) or self._compute_convolution_power(distribution, difference)
             powers[difference] = factor
             powers[exponent] = self._convolve(powers[last_exponent], factor)
             last_exponent = exponent

@@ -99,7 +99,7 @@ class RouletteBetKind(BetLimits):
     further_areas: IdentifierList = Field(default=(), alias="also")
     """Further betting areas, by their numbers, such as ``0-1``."""
     replacing_areas: dict[Identifier, str] = Field(default={}, alias="places")
-    """The betting areas that replace the usual ones: their numbers, by id."""
+    """The betting areas that replace the usual ones: by the id of the area, its numbers."""
     is_outside: bool = Field(
         default=False, description="an outside wager (Québec by-law, s. 72)", alias="outside"
     )
@@ -157,10 +157,10 @@ class RouletteOptions(StrictTable):
 
 
 class RouletteDefinition(TableDefinition):
-    """A roulette table as its definition file describes it: wheel, options and bets."""
+    """A roulette table as its definition file describes it: cylinder, options and bets."""
 
     cylinder: Cylinder
-    """The pockets and colours of the wheel."""
+    """The pockets and colours of the cylinder."""
     options: RouletteOptions = Field(default=RouletteOptions(), alias="option")
     """The additional options that the table offers."""
     bets: Annotated[tuple[RouletteBetKind, ...], Field(min_length=1)] = Field(alias="bet")

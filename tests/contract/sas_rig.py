@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from egm.config.cabinet_file import StateFolder
 from egm.links.sas.crc import append_crc, has_valid_crc
-from egm.links.sas.line_service import SasLineService, create_sas_lines
+from egm.links.sas.line_service import SasLineService, create_sas_line_services
 from egm.links.sas.wire import escape_message_with_wakeup
 from egm.testing.machine import MachineRig
 from egm.testing.sas import attach_sas_lines, create_machine_context
@@ -109,7 +109,7 @@ class Rig:
         self.room = MachineRig(folder, **room)
         context = create_machine_context(self.room, folder, sas)
         self.file = context.cabinet_file
-        self.lines = [line for line in create_sas_lines(context) if isinstance(line, SasLineService)]
+        self.lines = [line for line in create_sas_line_services(context) if isinstance(line, SasLineService)]
         attach_sas_lines(self.room, self.lines)
         self._tasks: list[asyncio.Task[None]] = []
 

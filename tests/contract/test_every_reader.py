@@ -193,7 +193,7 @@ def machine_of_a_link(count, _):
     machine = SimulatedMachine(
         MACHINE, POOL, memory, SimpleNamespace(send=sent.append), now_ns=lambda: 0, stale_after_ns=3 * 10**9
     )
-    machine.handle_connection()
+    machine.handle_connected()
     carrier = MqttCarrier(None, MACHINE)
     asyncio.run(carrier._pass_messages_on(Line("", messages(DOWN, count)), machine))
     machine.link.repeat_unanswered_messages(10**10)
@@ -219,7 +219,7 @@ def machine_with_a_journal(count, tmp_path):
     async def deliver():
         context = MachineContext(rig.engine, None, None, rig.clock, handle)
         link = ProgressiveLinkService(context, SimpleNamespace(send=sent.append))
-        link.handle_connection()
+        link.handle_connected()
         link._send_and_submit()
         here = {"machine": serial, "level": "LUCKY"}
         joined = {"increment": "1/90", "base_cents": 500, "ceiling_cents": 550, "mystery": True}
@@ -480,12 +480,12 @@ READERS = {
 ELSEWHERE = {
     "egm/app/first_start/wizard.py": "the builder's seed beside the cabinet file: test_first_start",
     "egm/app/tilt_screen.py": "the cabinet file again, for its language only; any fault is none",
-    "egm/config/cabinet_file.py": "the machine's own roster, whether it has a seal",
+    "egm/config/cabinet_file.py": "the machine's own roster, whether it has an HMAC",
     "egm/integrity/signed_file.py": "signatures of persons over the cabinet file: test_signed_file",
     "egm/links/bench_client.py": "replies of the bench to `egm device`",
     "egm/links/screen/client.py": "the machine's messages to its screen: test_link_client",
     "egm/people/roles.py": "a table of the program",
-    "egm/people/roster.py": "the machine's own roster, sealed: tests/egm/people",
+    "egm/people/roster.py": "the machine's own roster, authenticated: tests/egm/people",
     "egm/people/wrong_pins.py": "the machine's own list of wrong PINs",
     "egm/progressive/connection.py": "certificates named by the cabinet file: test_link_certificates",
     "egm/progressive/link_folder.py": "the machine's own key",

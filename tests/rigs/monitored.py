@@ -10,7 +10,7 @@ def start_monitoring(rig, folder, printed, port=0):
     file = load_cabinet().model_copy(update={"metrics": MetricsTable(port=port)})
     state_folder = StateFolder(folder)
     state_folder.create_private_folders()
-    [found] = monitoring.create_exporter(
+    [found] = monitoring.create_metrics_service(
         MachineContext(
             rig.engine, file, state_folder, rig.clock, rig.submit_event, print_message=printed.append
         )

@@ -20,7 +20,7 @@ from egm.play.records.game_record import GameReference
 from egm.record_codec import RecordError, from_json
 from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, checkpoint, read_meters
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
-from meters.identifiers import parse_own_entry_sequence, parse_play_start, parse_root_sequence
+from meters.identifiers import parse_lowest_possible_sequence, parse_own_entry_sequence, parse_play_start
 from meters.keys import format_fingerprint
 from meters.ledger import Ledger
 from meters.recall import PLAY_START_KIND
@@ -491,7 +491,7 @@ class Auditor:
         if not entry_id.startswith("play-"):
             return 0
         journal_tag = self.entry_rules.facts.journal_tag
-        return parse_root_sequence(entry_id, journal_tag) or 0 if journal_tag else sys.maxsize
+        return parse_lowest_possible_sequence(entry_id, journal_tag) or 0 if journal_tag else sys.maxsize
 
     def _check_chain(self, entry: StoredEntry) -> None:
         """Check the entry's sequence number, and that it contains the hash of the previous entry.

@@ -13,10 +13,10 @@ from egm.kernel.entries import EntryDeclaration
 from egm.kernel.keys import KernelKey
 from egm.kernel.own_entries import ActiveFault
 from egm.people import RecordedRoster, Roster
-from egm.people.recorded_roster import ROSTER_STATE_KEY
+from egm.people.recorded_roster import RECORDED_ROSTER_KEY
 from egm.private_files import sync_folder
 from egm.record_codec import to_json
-from egm.staff.entries import ROSTER_CARRIED_OVER, ROSTER_RENEWED, RosterCarried, RosterRenewed
+from egm.staff.entries import ROSTER_CARRIED_OVER, ROSTER_RENEWED, RosterCarriedOver, RosterRenewed
 from egm.staff.service.sign_in import STAFF_ROSTER_FAULT
 from meters import Journal, Transaction
 from meters.copies import SECOND_FOLDER
@@ -35,9 +35,9 @@ def carry_over_roster(
     now: Callable[[], datetime],
     storage: Storage | None = None,
 ) -> None:
-    """Write the existing staff roster for a cleared machine, and record it in the new journal.
+    """Write the staff roster from before a memory clear again, and record it in the new journal.
 
-    The roster file gets an HMAC of the machine's present key. If the roster has no changes, do nothing.
+    The roster file gets an HMAC of the machine's new key. If nobody was ever enrolled, do nothing.
     """
     if not roster.changes:
         return
@@ -50,7 +50,7 @@ def carry_over_roster(
         journal.append(
             _build_transaction(
                 ROSTER_CARRIED_OVER,
-                RosterCarried(
+                RosterCarriedOver(
                     change_number=last_change.number,
                     digest=roster.digest,
                     role_by_staff_number={
@@ -66,7 +66,7 @@ def carry_over_roster(
                     ),
                 ),
                 entry_id=f"staff-{last_change.number}-{roster.digest[:16]}",
-                state={ROSTER_STATE_KEY: recorded_roster},
+                state={RECORDED_ROSTER_KEY: recorded_roster},
             )
         )
 
@@ -97,7 +97,7 @@ def renew_roster(folder: Path, second_folder: Path | None, details: Mapping[str,
                 RosterRenewed(person=details["person"], witness=details["witness"], reason=details["reason"]),
                 entry_id=f"staff-renewed-{entry_number}",
                 state={
-                    ROSTER_STATE_KEY: RecordedRoster().to_json(),
+                    RECORDED_ROSTER_KEY: RecordedRoster().to_json(),
                     f"{KernelKey.FAULT}{STAFF_ROSTER_FAULT}": to_json(fault),
                 },
             )

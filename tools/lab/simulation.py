@@ -109,7 +109,7 @@ class FrequencyVerdict:
 
     frequency: float
     """The simulated frequency."""
-    exact_frequency: Fraction
+    exact_probability: Fraction
     """The exact probability."""
     z_score: float
     """The difference between the simulated frequency and the exact probability, in standard errors."""
@@ -120,10 +120,10 @@ class FrequencyVerdict:
         return abs(self.z_score) <= INTERVAL_Z_SCORE
 
 
-def judge_frequency(event_count: int, games: int, exact_frequency: Fraction) -> FrequencyVerdict:
-    """Compare how often an event happened (``event_count`` in ``games``) with its exact probability."""
-    standard_error = math.sqrt(float(exact_frequency * (1 - exact_frequency)) / games)
-    difference = event_count / games - float(exact_frequency)
+def judge_frequency(event_count: int, game_count: int, exact_probability: Fraction) -> FrequencyVerdict:
+    """Compare how often an event happened (``event_count`` in ``game_count``) with its exact probability."""
+    standard_error = math.sqrt(float(exact_probability * (1 - exact_probability)) / game_count)
+    difference = event_count / game_count - float(exact_probability)
     z_score = (
         difference / standard_error
         if standard_error
@@ -131,7 +131,7 @@ def judge_frequency(event_count: int, games: int, exact_frequency: Fraction) -> 
         if difference
         else 0.0
     )
-    return FrequencyVerdict(event_count / games, exact_frequency, z_score)
+    return FrequencyVerdict(event_count / game_count, exact_probability, z_score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +289,7 @@ def play_batch(
     game: Game,
     bet_credits: int,
     options: Mapping[str, Any],
-    games: int,
+    game_count: int,
     draw_source: DrawSource,
     counted_win_max: int | None = None,
     table_state: Json = None,
@@ -315,7 +315,7 @@ def play_batch(
         seats = {str(own_seat): {**options["bets"], **additional_bets}, **options.get("others", {})}
         bet_options = {"seats": seats} if len(seats) > 1 else {"bets": seats[str(own_seat)]}
         cost = sum(sum(bets.values()) for bets in seats.values())
-    for _ in range(games):
+    for _ in range(game_count):
         game_now = game_now if table_state is None else initial_game
         win, game_now = _play_round(
             game_now, game_now.build_wager(cost, **bet_options), draw_source, standing_bets, counted_bets
@@ -330,7 +330,7 @@ def play_batch(
         largest_win = max(largest_win, win)
         game_count_by_win[win] += 1
     return SimulationTally(
-        games, win_sum, squared_win_sum, winning_game_count, largest_win, game_count_by_win
+        game_count, win_sum, squared_win_sum, winning_game_count, largest_win, game_count_by_win
     )
 
 
@@ -338,27 +338,27 @@ def _simulate_in_worker(
     name: str,
     bet_credits: int,
     options: Mapping[str, object],
-    games: int,
+    game_count: int,
     table_state: Json,
     additional_bets: Mapping[str, int],
 ) -> SimulationTally:
-    """Play ``games`` games in a worker process, in batches; return their tally."""
+    """Play ``game_count`` games in a worker process, in batches; return their tally."""
     random_service = start_laboratory_generator()
     game = load_game(parse_path_or_id(name))
     tally = SimulationTally()
-    while games:
-        batch_games = min(games, 500)
+    while game_count:
+        batch_game_count = min(game_count, 500)
         with random_service.step() as draw:
             tally += play_batch(
                 game,
                 bet_credits,
                 options,
-                batch_games,
+                batch_game_count,
                 draw,
                 table_state=table_state,
                 additional_bets=additional_bets,
             )
-        games -= batch_games
+        game_count -= batch_game_count
     return tally
 
 
@@ -366,7 +366,7 @@ def simulate(
     name: str,
     bet_credits: int,
     options: Mapping[str, object],
-    games: int,
+    game_count: int,
     workers: int,
     table_state: Json = None,
     additional_bets: Mapping[str, int] = MappingProxyType({}),
@@ -380,17 +380,24 @@ def simulate(
         raise SimulationError(
             f"{workers} workers were requested, but this computer has {os.cpu_count()} cores"
         )
-    batches = [min(GAMES_PER_BATCH, games - first_game) for first_game in range(0, games, GAMES_PER_BATCH)]
+    batch_game_counts = [
+        min(GAMES_PER_BATCH, game_count - played_game_count)
+        for played_game_count in range(0, game_count, GAMES_PER_BATCH)
+    ]
     tally = SimulationTally()
     if workers == 1:
-        for batch in batches:
-            tally += _simulate_in_worker(name, bet_credits, options, batch, table_state, required_bets)
+        for batch_game_count in batch_game_counts:
+            tally += _simulate_in_worker(
+                name, bet_credits, options, batch_game_count, table_state, required_bets
+            )
             yield tally
         return
     with ProcessPoolExecutor(workers) as pool:
         futures = [
-            pool.submit(_simulate_in_worker, name, bet_credits, options, batch, table_state, required_bets)
-            for batch in batches
+            pool.submit(
+                _simulate_in_worker, name, bet_credits, options, batch_game_count, table_state, required_bets
+            )
+            for batch_game_count in batch_game_counts
         ]
         for completed in as_completed(futures):
             tally += completed.result()

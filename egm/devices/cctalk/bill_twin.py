@@ -132,7 +132,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         super().restore_retained_state(retained_state)
 
     def handle_power_loss(self) -> None:
-        """Lose the stored events and the inhibits, as a validator does without power; the paper stays where it is."""
+        """Lose the stored events and inhibit settings, as a validator without power does; a paper inside stays."""
         self._event_memory = CctalkEventMemory()
         self._enabled_notes_mask, self._is_master_enabled = 0, False
 

@@ -26,7 +26,7 @@ class CctalkEventMemory:
         self._events: deque[CctalkEvent] = deque([CctalkEvent(0, 0)] * 5, maxlen=5)
 
     def add(self, result_a: int, result_b: int) -> None:
-        """Store an event of two bytes, and increment the event counter."""
+        """Store an event, and increment the event counter; :class:`CctalkEvent` explains the two results."""
         self.event_counter = self.event_counter % 255 + 1
         self._events.appendleft(CctalkEvent(result_a, result_b))
 
@@ -77,7 +77,10 @@ class CctalkTwin(Twin[CctalkFrame]):
 
     @property
     def _currency_country_code(self) -> str:
-        """Return the country in the names of the device's coins or notes: two letters of the currency, EU for euros."""
+        """Return the country code that begins the names of the device's coins or notes, such as EU for euros.
+
+        It is the first two letters of the currency's code.
+        """
         return self.currency[:2]
 
     def _build_reply(self, message: CctalkFrame) -> bytes | None:

@@ -1,1 +1,1 @@
-"""A roulette wheel with a reader, which reports the phase of its game and the winning number."""
+"""A roulette wheel with a reader, which reports the phase of its spin and the winning number."""

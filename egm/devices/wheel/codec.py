@@ -6,7 +6,7 @@ semicolons::
     *X;state;game number;last number;warnings;rotor speed;direction CR LF
     *X;5;117;13;0;002;0
 
-``state`` is 1 to 6 (:class:`ReaderPhase`), a game is a spin, ``warnings`` the hexadecimal sum of
+``state`` is 1 to 6 (:class:`ReaderPhase`), a game is one spin of the wheel, ``warnings`` the hexadecimal sum of
 :class:`WheelWarnings`. Between such lines it may send the number alone, and its errors after ``*F``. The line is 9600
 8N1; there is no checksum.
 

@@ -1,4 +1,4 @@
-"""Driver of a wheel's reader. It only receives: the wheel runs its own game and accepts no commands."""
+"""Driver of a wheel's reader. It only receives: the wheel spins by itself and accepts no commands."""
 
 from typing import Final
 
@@ -32,7 +32,7 @@ _WARNINGS_OF_VOID_SPIN: Final = (
 
 
 class WheelDriver(LineDriver[WheelReaderReport]):
-    """A :class:`~egm.devices.interface.Device` that reports each phase of a roulette wheel's game.
+    """A :class:`~egm.devices.interface.Device` that reports each phase of a roulette wheel's spin.
 
     The reports are :class:`WheelPhaseReported` events.
     """

@@ -1,4 +1,4 @@
-"""A simulated wheel with a reader: it spins by itself, game after game, and reports every half second."""
+"""A simulated wheel with a reader: it spins by itself, spin after spin, and reports every half second."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -31,7 +31,7 @@ _POCKETS_PER_SIMULATED_SPIN: Final = 14
 
 
 class WheelTwin(Twin[WheelReaderReport]):
-    """The simulated wheel; it retains its last game and number without power."""
+    """The simulated wheel; it retains its spin counter and its last winning number without power."""
 
     kind = "roulette wheel"
 
@@ -43,12 +43,12 @@ class WheelTwin(Twin[WheelReaderReport]):
         self._warnings = NO_WARNINGS
         self._lasting_warnings = NO_WARNINGS
         self._next_number: int | None = None
-        self._has_started = False
+        self._is_running = False
 
     def start_autonomous_behaviour(self) -> None:
-        """Start the simulated games of the wheel."""
-        if not self._has_started:
-            self._has_started = True
+        """Start the simulated spins of the wheel."""
+        if not self._is_running:
+            self._is_running = True
             self._enter_phase(ReaderPhase.WAITING)
             self._send_status()
 
@@ -60,13 +60,18 @@ class WheelTwin(Twin[WheelReaderReport]):
         warnings = self._warnings | self._lasting_warnings
         self._send(
             WheelReaderStatus(
-                self._phase, self._spin_counter, self._winning_number, warnings, 20, self._spin_counter % 2
+                self._phase,
+                self._spin_counter,
+                self._winning_number,
+                warnings,
+                rotor_speed=20,
+                rotor_direction=self._spin_counter % 2,
             ).encode()
         )
         self._schedule_step(_REPORT_INTERVAL_SECONDS, self._send_status)
 
     def _enter_phase(self, phase: ReaderPhase) -> None:
-        """Enter a phase of the simulated game and schedule the next one."""
+        """Enter a phase of the simulated spin and schedule the next one."""
         self._phase = phase
         if phase is ReaderPhase.BETTING:
             self._warnings = NO_WARNINGS
@@ -84,24 +89,24 @@ class WheelTwin(Twin[WheelReaderReport]):
             self._schedule_step(seconds, lambda: self._enter_next_phase(next_phase))
 
     def _enter_next_phase(self, next_phase: ReaderPhase) -> None:
-        """Enter the next phase of the game; after a faulty spin, launch the ball again in the same game."""
+        """Enter the next phase of the spin; after a faulty launch, launch the ball again in the same spin."""
         if self._phase is not ReaderPhase.NO_MORE_BETS or not (self._warnings | self._lasting_warnings):
             self._enter_phase(next_phase)
-        else:  # a faulty spin is void: the ball is launched again, in the same game
+        else:  # a faulty launch is void: the ball is launched again, while the bets stay closed
             self._warnings = NO_WARNINGS
             self._enter_phase(ReaderPhase.NO_MORE_BETS)
 
     def handle_power_loss(self) -> None:
-        """Do nothing: the loss of power has already stopped the timers, and the wheel retains its game number."""
+        """Do nothing: the loss of power has already stopped the timers, and the wheel retains its spin counter."""
 
     def handle_power_return(self) -> None:
-        """Continue with the next game; the current one is lost."""
-        self._has_started = False
+        """Continue with the next spin; the current one is lost."""
+        self._is_running = False
         self._warnings = NO_WARNINGS
         self.start_autonomous_behaviour()
 
     def export_retained_state(self) -> dict[str, object]:
-        """Return what the wheel retains without power: the number of its last game, and the winning number."""
+        """Return what the wheel retains without power: its spin counter, and the last winning number."""
         return {"game": self._spin_counter, "number": self._winning_number}
 
     def restore_retained_state(self, retained_state: Mapping[str, object]) -> None:
@@ -112,7 +117,7 @@ class WheelTwin(Twin[WheelReaderReport]):
         )
 
     def describe_state(self) -> dict[str, object]:
-        """Return what a person at the simulated wheel sees: its phase, its number and its warnings."""
+        """Return what a person at the simulated wheel sees: its phase, spin counter, winning number and warnings."""
         return {
             "phase": self._phase.name.lower(),
             "game": self._spin_counter,
@@ -124,9 +129,9 @@ class WheelTwin(Twin[WheelReaderReport]):
         """Return the manual actions of the simulated device by name."""
         return {
             "land": self._land_ball,
-            "void": self._fail_launch,
-            "no_ball": self._remove_ball,
-            "wrong_way": self._reverse_ball,
+            "void": self._warn_launch_failed,
+            "no_ball": self._warn_no_ball,
+            "wrong_way": self._warn_ball_in_rotor_direction,
             "jam": self._set_rim_sensor_broken,
             "lie": self._report_false_number,
             "close": self._close_table,
@@ -140,16 +145,16 @@ class WheelTwin(Twin[WheelReaderReport]):
         self._next_number = number
         return f"the next ball lands on {number}"
 
-    def _fail_launch(self) -> str:
-        """Make the launch fail: the spin is void."""
+    def _warn_launch_failed(self) -> str:
+        """Report that the launch failed, so that the ball is launched again."""
         return self._set_warning(WheelWarnings.LAUNCH_FAILED, "the launch fails")
 
-    def _remove_ball(self) -> str:
-        """Take the ball out of the wheel."""
+    def _warn_no_ball(self) -> str:
+        """Report that the ball is out of the wheel."""
         return self._set_warning(WheelWarnings.NO_BALL, "the ball is out of the wheel")
 
-    def _reverse_ball(self) -> str:
-        """Make the ball run in the direction of the rotor."""
+    def _warn_ball_in_rotor_direction(self) -> str:
+        """Report that the ball runs in the direction of the rotor."""
         return self._set_warning(WheelWarnings.BALL_IN_ROTOR_DIRECTION, "the ball runs with the rotor")
 
     def _set_warning(self, warning: WheelWarnings, text: str) -> str:
@@ -169,17 +174,17 @@ class WheelTwin(Twin[WheelReaderReport]):
         return f"reported that the ball lies on {reported_number}"
 
     def _close_table(self) -> str:
-        """Close the table at once; the current game is abandoned."""
+        """Close the table at once; the current spin is abandoned."""
         return self._enter_phase_at_once(ReaderPhase.CLOSED, "closed")
 
     def _open_table(self) -> str:
-        """Open the table, or abandon the current game: the next game begins."""
+        """Open the table, or abandon the current spin: the next spin begins."""
         return self._enter_phase_at_once(ReaderPhase.WAITING, "open")
 
     def _enter_phase_at_once(self, phase: ReaderPhase, text: str) -> str:
         """End the current phase and enter ``phase`` at once; return ``text``, which describes the action."""
         self._stop_timers()
-        self._has_started = True
+        self._is_running = True
         self._enter_phase(phase)
         self._send_status()
         return text

@@ -276,7 +276,7 @@ class _DeliveredExceptionFile:
         return f"{sequence} {self._journal_tag}"
 
 
-def create_sas_lines(context: MachineContext) -> Iterable[BackgroundService]:
+def create_sas_line_services(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the background service of each SAS line in the cabinet file."""
     meter_cache = MeterReadingCache(context.engine.machine.journal)
     return [

@@ -1,4 +1,4 @@
-"""Records of player protection: the session's counts, the active reminder, and the player's own limits."""
+"""Records of player protection: the current session, the active reminder, and the player's own limits."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,7 +10,7 @@ from egm.record_fields import CentsOrZero, Count, IsoTime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRecord:
-    """The counts of the player's current session: its start, wagers, wins and the reminders shown."""
+    """What is recorded of the player's current session: its start, wagers, wins and the reminders shown."""
 
     started_at: IsoTime = field(metadata=stored_as("since"))
     wagered_cents: CentsOrZero
@@ -33,7 +33,7 @@ class ReminderRecord:
     minutes: Count
     """The length of the session when the reminder was shown, in minutes."""
     spent_cents: int
-    """The net spending of the session so far, wagers minus wins, in minor units."""
+    """The net spending of the session when the reminder was shown, wagers minus wins, in minor units."""
     pause_end: str = field(metadata=stored_as("until"))
     """The time at which the pause of play ends; empty if there is no pause, or if it lasts until the session ends."""
     is_own_limit: bool = field(metadata=stored_as("own"))

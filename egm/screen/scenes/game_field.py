@@ -21,8 +21,8 @@ from egm.screen.scenes.wheel_game import draw_idle_wheel
 from egm.screen.steps import DisplayStep, DoubleUpStep, HoldStep, KenoStep, PickStep, WheelStep
 from egm.screen.view import (
     build_view_timeline,
+    find_last_reel_spin,
     find_last_step,
-    find_shown_reel_spin,
     is_decision_due,
     is_presentation_running,
 )
@@ -82,7 +82,7 @@ def _draw_between_games(context: DrawingContext) -> None:
     if not reel_data_by_stage:
         draw_keno(context, find_last_step(view), None, 0.0)
         return
-    last_step, reel_spin = find_last_step(view), find_shown_reel_spin(view)
+    last_step, reel_spin = find_last_step(view), find_last_reel_spin(view)
     if last_step is not None and not isinstance(last_step, ReelSpin):
         _draw_step_without_reels(
             context, last_step, build_ended_step_times(last_step), _LONG_AFTER_END_SECONDS

@@ -179,12 +179,12 @@ def _store_second_copy(roster: Roster) -> None:
 
 
 def _authenticate_first_roster(roster: Roster) -> None:
-    """Add a digest by the machine key to a staff roster that was written before that key existed.
+    """Add an HMAC made with the machine key to a staff roster that was written before that key existed.
 
     It is added before the journal records the roster's first change. From then on, a roster is trusted only with
-    such a digest, even if the power fails between two recorded changes.
+    such an HMAC, even if the power fails between two recorded changes.
     """
-    if roster.path is None or roster.has_valid_seal or not roster.changes:
+    if roster.path is None or roster.is_authenticated or not roster.changes:
         return
     with contextlib.suppress(OSError):  # the journal reports a first medium that accepts no writes
         roster.write_to(roster.path)

@@ -21,7 +21,7 @@ REPRODUCTION_TEXT: Final = (
 
 
 def build_side_bet(definition: PokerDefinition, level: SideBetProgressiveLevel) -> SideBet:
-    """Return the side bet that plays for a progressive level, with the probability of each hit."""
+    """Return the side bet that plays for a progressive level, with the hit rate of each share of it."""
     spot = definition.spot_by_id[level.spot]
     figures = find_figures(definition)[spot.id]
     hit_rate_by_share: dict[Fraction, Fraction] = {}
@@ -69,15 +69,15 @@ def _find_minimum_stake(definition: PokerDefinition, bet_name: str) -> int:
 
 
 def _analyse_bet(
-    definition: PokerDefinition, bet_name: str, figures: ProvedFigures, unit_credits: int
+    definition: PokerDefinition, bet_name: str, figures: ProvedFigures, initial_stake_credits: int
 ) -> BetAnalysis:
-    """Return a bet's analysis from its exact figures, for an initial stake of ``unit_credits``."""
+    """Return a bet's analysis from its exact figures, for an initial stake of ``initial_stake_credits``."""
     factor_by_spot = list_bets_with_ante(definition) if bet_name == MAIN_BET else {bet_name: Fraction(1)}
-    bets = {spot: int(factor * unit_credits) for spot, factor in factor_by_spot.items()}
+    bets = {spot: int(factor * initial_stake_credits) for spot, factor in factor_by_spot.items()}
     cost = sum(bets.values())
     distribution = build_distribution(
         {
-            int(Fraction(net) * unit_credits) + cost: Fraction(rate)
+            int(Fraction(net) * initial_stake_credits) + cost: Fraction(rate)
             for net, rate in figures.net_probabilities.items()
         }
     )
@@ -92,28 +92,31 @@ def _analyse_bet(
         options={"bets": bets},
         rtp=mean / cost,
         prizes=tuple(
-            _build_prize(payment_rate, unit_credits, cost) for payment_rate in figures.payment_rates
+            _build_prize(payment_rate, initial_stake_credits, cost) for payment_rate in figures.payment_rates
         ),
         progressives=tuple(side_bet.compute_level_figures(mean) for side_bet in side_bets),
         strategy=describe_best_play(definition, spot),
-        worst_rtp=1 + Fraction(figures.worst_mean) * unit_credits / cost,
+        worst_rtp=1 + Fraction(figures.worst_mean) * initial_stake_credits / cost,
         simplest_strategy=None if figures.simplest_mean is None else describe_simplest_play(definition, spot),
         simplest_rtp=None
         if figures.simplest_mean is None
-        else 1 + Fraction(figures.simplest_mean) * unit_credits / cost,
-        mean_staked_credits=Fraction(figures.mean_stake) * unit_credits,
+        else 1 + Fraction(figures.simplest_mean) * initial_stake_credits / cost,
+        mean_staked_credits=Fraction(figures.mean_stake) * initial_stake_credits,
         notes=(REPRODUCTION_TEXT.format(time=_estimate_computing_time(definition)),)
         if bet_name == MAIN_BET
         else (),
     ).with_distribution(distribution)
 
 
-def _build_prize(payment_rate: BetPaymentRate, unit_credits: int, cost_credits: int) -> PrizeFigures:
+def _build_prize(payment_rate: BetPaymentRate, initial_stake_credits: int, cost_credits: int) -> PrizeFigures:
     """Return the figures of one prize of a poker bet: a pay-table row, a win, a push or a withdrawal.
 
-    ``unit_credits`` is the initial stake and ``cost_credits`` the cost of the wager, both in credits.
+    ``initial_stake_credits`` is the initial stake and ``cost_credits`` the cost of the wager, both in credits.
     """
-    rate, credits_ = Fraction(payment_rate.rate), int(Fraction(payment_rate.returned_antes) * unit_credits)
+    rate, credits_ = (
+        Fraction(payment_rate.rate),
+        int(Fraction(payment_rate.returned_antes) * initial_stake_credits),
+    )
     return PrizeFigures(
         name=payment_rate.prize_name,
         stage_or_spot=payment_rate.spot,
@@ -132,7 +135,7 @@ def _estimate_computing_time(definition: PokerDefinition) -> str:
 
 
 def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
-    """Return the exact figures of any combination of a seat's bets: returns and stakes are added.
+    """Return the exact figures of any combination of a seat's bets: stakes are added, returns averaged by cost.
 
     The results of bets on the same cards depend on each other. So with more than one bet, no distribution of the wins
     is stated.

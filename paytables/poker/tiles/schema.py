@@ -9,19 +9,16 @@ from paytables.poker.policy import PackedPolicy
 from paytables.poker.proof import FractionText
 from paytables.poker.two_hands import TwoHandsDefinition, WinPushLoseChances
 
-#: A number for each hand of two tiles: 0 to 9 points, then the 20 named combinations, the lowest first.
-HandValues = Annotated[tuple[NaturalInt, ...], Field(min_length=30, max_length=30)]
+#: The worth of each hand of two tiles: first 0 to 9 points, then the 20 named combinations, the lowest first.
+HandWorths = Annotated[tuple[NaturalInt, ...], Field(min_length=30, max_length=30)]
 
 
 class HouseWay(StrictTable):
-    """The house way, by which the bank sets its four tiles: the two hands whose worths in these lists sum highest.
+    """The house way, by which the bank sets its four tiles: the two hands whose worths have the highest sum."""
 
-    Each list starts with the hands of 0 to 9 points. The named combinations follow, from the twentieth to the first.
-    """
-
-    low_hand_worths: HandValues = Field(alias="low")
+    low_hand_worths: HandWorths = Field(alias="low")
     """The worth of each hand of two tiles when it is the low hand."""
-    high_hand_worths: HandValues = Field(alias="high")
+    high_hand_worths: HandWorths = Field(alias="high")
     """The worth of each hand of two tiles when it is the high hand."""
 
 
@@ -48,6 +45,6 @@ class PaiGowDefinition(TwoHandsDefinition):
     house_way: HouseWay = Field(alias="bank")
     """The worth of each hand to the bank, which sets its four tiles for the highest total worth."""
     worthless_low_loses: bool = True
-    """Whether a low hand of 0 points never beats another low hand (s. 109, 1)."""
+    """Whether a player's low hand of 0 points loses to any low hand of the bank, even to a lower one (s. 109, 1)."""
     proved: ProvedFigures | None = Field(None, description="written by `python -m tools.dev prove`")
     """The stored exact figures, or None."""

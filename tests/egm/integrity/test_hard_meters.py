@@ -10,7 +10,7 @@ from egm.devices.ioboard import codec
 from egm.devices.ioboard.driver import IO_BOARD_LINE_SETTINGS, IoBoardDriver
 from egm.devices.line import SerialLine
 from egm.errors import OperatorError
-from egm.integrity.hard_meters import HardMeterService, create_hard_meters
+from egm.integrity.hard_meters import HardMeterService, create_hard_meter_service
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventType
 from egm.kernel.services import MachineContext
@@ -52,7 +52,7 @@ def report_counters(board: IoBoardDriver, *pulses: int) -> None:
 def test_hard_meters_count_from_their_reading_at_installation_also_after_a_restart(tmp_path, profile):
     rig = MachineRig(tmp_path / "state", profile=profile).boot().insert(1000)
     board = create_board(tmp_path)
-    (meters,) = create_hard_meters(context(rig, tmp_path, board))
+    (meters,) = create_hard_meter_service(context(rig, tmp_path, board))
     assert isinstance(meters, HardMeterService)
     assert not meters.update_hard_meters()  # the board has not reported its counters yet
     report_counters(board, 7, 0, 0, 0, 40, 0)
@@ -77,7 +77,7 @@ def test_hard_meters_count_from_their_reading_at_installation_also_after_a_resta
 
     restarted = MachineRig(tmp_path / "state", profile=profile).boot()
     board = create_board(tmp_path)
-    (meters,) = create_hard_meters(context(restarted, tmp_path, board))
+    (meters,) = create_hard_meter_service(context(restarted, tmp_path, board))
     report_counters(board, 8, 0, 0, 0, 60, 0)  # one of the two pulses had been sent
     assert meters.update_hard_meters()
     assert (board._hard_meter_totals[0], board._hard_meter_totals[4]) == (9, 60)
@@ -89,7 +89,7 @@ def test_hard_meters_count_from_their_reading_at_installation_also_after_a_resta
 def test_a_hard_meter_pulses_only_for_a_complete_pulse_amount(tmp_path, profile):
     rig = MachineRig(tmp_path / "state", profile=profile).boot().insert(1000)
     board = create_board(tmp_path)
-    (meters,) = create_hard_meters(context(rig, tmp_path, board))
+    (meters,) = create_hard_meter_service(context(rig, tmp_path, board))
     report_counters(board, *[0] * codec.HARD_METER_COUNT)
     meters.update_hard_meters()
     for games, pulses in ((19, 0), (1, 1)):  # 95 cents, and then a full dollar
@@ -105,13 +105,13 @@ def test_a_hard_meter_pulses_only_for_a_complete_pulse_amount(tmp_path, profile)
 def test_hard_meters_of_a_new_board_pulse_only_after_the_exchange_form_with_the_door_open(tmp_path, profile):
     rig = MachineRig(tmp_path / "state", profile=profile).boot()
     board = create_board(tmp_path)
-    (meters,) = create_hard_meters(context(rig, tmp_path, board))
+    (meters,) = create_hard_meter_service(context(rig, tmp_path, board))
     report_counters(board, 20_007, 0, 0, 0, 40_040, 0)
     assert meters.update_hard_meters()
     report_counters(board, *board._hard_meter_totals)
     fitted = rig.machine.memory.get(IntegrityKey.HARD_METER_OFFSETS)
     board = create_board(tmp_path)  # the board is exchanged; its counters are new
-    (meters,) = create_hard_meters(context(rig, tmp_path, board))
+    (meters,) = create_hard_meter_service(context(rig, tmp_path, board))
     report_counters(board, 0, 0, 0, 0, 3, 0)
     meters.update_hard_meters()
     report_counters(board, 0, 0, 0, 0, 3, 0)
@@ -141,7 +141,7 @@ def test_each_hard_meter_follows_its_own_electronic_meter(tmp_path, profile):
     numbers = ScriptedGenerator(*MAPLES, *LANTERNS)
     rig = MachineRig(tmp_path / "state", profile=profile, generator=numbers, devices=("hopper",)).boot()
     board = create_board(tmp_path)
-    (meters,) = create_hard_meters(context(rig, tmp_path, board))
+    (meters,) = create_hard_meter_service(context(rig, tmp_path, board))
     report_counters(board, 0, 0, 0, 0, 0, 0)
     assert meters.update_hard_meters()
     rig.insert(10000)
@@ -159,10 +159,10 @@ def test_each_hard_meter_follows_its_own_electronic_meter(tmp_path, profile):
 
 def test_no_hard_meter_service_runs_without_the_profile_rule_or_the_io_board(tmp_path, profile):
     rig = MachineRig(tmp_path / "state").boot()
-    assert list(create_hard_meters(context(rig, tmp_path, create_board(tmp_path)))) == []
+    assert list(create_hard_meter_service(context(rig, tmp_path, create_board(tmp_path)))) == []
     rig.close()
     rig = MachineRig(tmp_path / "other", profile=profile).boot()
-    assert list(create_hard_meters(context(rig, tmp_path))) == []
+    assert list(create_hard_meter_service(context(rig, tmp_path))) == []
     rig.close()
 
 
@@ -177,7 +177,7 @@ def test_a_profile_may_assign_hard_meters_only_to_money_meters_that_never_decrea
 def test_the_running_hard_meter_service_follows_each_meter_change(tmp_path, profile):
     rig = MachineRig(tmp_path / "state", profile=profile).boot()
     board = create_board(tmp_path)
-    (meters,) = create_hard_meters(context(rig, tmp_path, board))
+    (meters,) = create_hard_meter_service(context(rig, tmp_path, board))
     report_counters(board, 0, 0, 0, 0, 0, 0)
     totals = []
 

@@ -121,7 +121,7 @@ def forge_roster(machine):
     roster = Roster.load(other).enrol_person(
         Person("3", "Mallory", Role.MANAGER), PINS["3"], changed_by="1", changed_at=NOW
     )
-    assert not roster.has_valid_seal
+    assert not roster.is_authenticated
     return other.read_text()
 
 
@@ -130,7 +130,7 @@ def test_roster_changes_are_recorded_with_the_digest_of_the_whole_roster(machine
     assert [change.digest for change in roster.changes] == [
         machine.rig.records(f"staff.{action}")[n]["digest"] for n, action in enumerate(("added", "added"))
     ]
-    assert roster.has_valid_seal
+    assert roster.is_authenticated
     assert RecordedRoster.from_json(machine.rig.journal.state("staff")) == RecordedRoster(2, roster.digest)
     assert Roster.load(machine.spare).changes == roster.changes
     assert machine.fault is None
@@ -399,7 +399,7 @@ def test_a_forged_roster_and_journal_entry_without_the_machines_seal_are_refused
     machine.spare.unlink()
     output = machine.egm("people", "list", status=1)
     assert "Mallory" not in output
-    assert "not sealed by this machine's key" in output
+    assert "not authenticated with this machine's key" in output
 
 
 def test_without_the_machine_key_the_roster_cannot_be_listed(machine):

@@ -14,7 +14,7 @@ from egm.kernel.services import MachineContext
 from egm.play.feature import PLAY_FEATURE
 from egm.play.keys import PlayKey
 from egm.play.player_protection import find_due_reminder, find_next_reminder_time
-from egm.play.reminders import ReminderService, create_reminders
+from egm.play.reminders import ReminderService, create_reminder_service
 from egm.profiles import profile as profiles
 from egm.testing.machine import MachineRig, ScriptedGenerator
 from rng.draws import Draw
@@ -378,7 +378,7 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
     rules = "remind_minutes = [60]\nlimit_minutes = 90\npause_minutes = 5\nsession_gap_minutes = 5"
     rig = make(rules).insert(500)
     play(rig)
-    (attachment,) = create_reminders(context(rig, tmp_path))
+    (attachment,) = create_reminder_service(context(rig, tmp_path))
 
     async def session():
         running = asyncio.create_task(attachment.run())
@@ -414,7 +414,7 @@ def test_events_due_while_the_machine_is_stopped_wait_without_polling(make, tmp_
     """Regression: a reminder due while a door was open used a whole processor until the door was closed."""
     rig = make("remind_minutes = [60]\nsession_gap_minutes = 5").insert(500)
     play(rig)
-    (attachment,) = create_reminders(context(rig, tmp_path))
+    (attachment,) = create_reminder_service(context(rig, tmp_path))
 
     async def session():
         running = asyncio.create_task(attachment.run())
@@ -451,8 +451,8 @@ def close_door(rig):
 
 
 def test_without_rules_of_protection_no_task_runs(make, tmp_path):
-    assert create_reminders in PLAY_FEATURE.position_service_factories
-    assert list(create_reminders(context(make("clock = true"), tmp_path))) == []
+    assert create_reminder_service in PLAY_FEATURE.position_service_factories
+    assert list(create_reminder_service(context(make("clock = true"), tmp_path))) == []
 
 
 @pytest.mark.requirement("N-03", "A-28")
@@ -464,7 +464,7 @@ def test_a_limit_reached_under_other_rules_does_not_stop_the_machine_for_ever(ma
     minutes(rig, 1)
     rig.engine.handle(EventType.REMINDER_DUE)
     rig = make("clock = true")
-    (attachment,) = create_reminders(context(rig, tmp_path))
+    (attachment,) = create_reminder_service(context(rig, tmp_path))
 
     async def goes_on():
         running = asyncio.create_task(attachment.run())

@@ -142,11 +142,11 @@ class Claimant:
     def __init__(self):
         self.events = []
 
-    def handle_connection(self):
+    def handle_connected(self):
         self.events.append("connected")
         self.carrier.send(Claim(machine="EGM-1", level="grand", claim="c", after=0, shown_cents=1))
 
-    def handle_disconnection(self, reason):
+    def handle_disconnected(self, reason):
         self.events.append(reason)
 
     def process_message(self, message):
@@ -165,7 +165,9 @@ async def until(condition, task):
 def machine(broker, folder):
     del folder
     ears = Claimant()
-    ears.carrier = MqttCarrier(broker.slot("EGM-1"), "EGM-1", retry_seconds=0.01, time_limit_seconds=LIMIT)
+    ears.carrier = MqttCarrier(
+        broker.slot("EGM-1"), "EGM-1", retry_seconds=0.01, broker_reply_seconds_max=LIMIT
+    )
     return ears.carrier.run(ears), ears.events
 
 
@@ -174,7 +176,9 @@ def controller(broker, folder):
     serving = Controller(store, get_fixed_now)
     serving.open_levels([LEVEL])
     slot = broker.slot(CONTROLLER_CERTIFICATE_NAME)
-    service = ControllerService(serving, slot, events.append, retry_seconds=0.01, time_limit_seconds=LIMIT)
+    service = ControllerService(
+        serving, slot, events.append, retry_seconds=0.01, broker_reply_seconds_max=LIMIT
+    )
 
     async def run():
         with contextlib.closing(store):
@@ -357,7 +361,7 @@ def test_a_machine_starts_without_certificate_and_connects_once_it_has_one(tmp_p
         async with Taciturn(tmp_path, "").listening() as broker:
             slot, away = broker.slot("EGM-1"), tmp_path / "away.crt"
             slot.certificate.rename(away)
-            ears.carrier = MqttCarrier(slot, "EGM-1", retry_seconds=0.01, time_limit_seconds=LIMIT)
+            ears.carrier = MqttCarrier(slot, "EGM-1", retry_seconds=0.01, broker_reply_seconds_max=LIMIT)
             task = asyncio.create_task(ears.carrier.run(ears))
             await until(lambda: ears.events, task)
             await asyncio.sleep(0.05)

@@ -123,7 +123,7 @@ def test_a_level_is_available_only_while_its_controller_answers():
     assert wire.status is LevelStatus.STALE
     wire.values()
     assert wire.status is LevelStatus.UP
-    wire.link.handle_disconnection()
+    wire.link.handle_disconnected()
     assert wire.status is LevelStatus.DOWN
 
 
@@ -387,7 +387,7 @@ class Storm:
         elif event < 0.43 and troubled:
             machine.live()
         elif event < 0.46 and troubled:
-            machine.link.handle_disconnection()
+            machine.link.handle_disconnected()
         elif event < 0.6 and machine.link.find_displayed_amount("TOP", self.now).status is LevelStatus.DOWN:
             machine.link.enrol_levels(f"{machine.name}.{turn}", self.now)
 

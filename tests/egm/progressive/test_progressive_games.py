@@ -438,10 +438,10 @@ def test_level_needs_a_ceiling_within_the_prize_limit(tmp_path):
     path = write_profile(tmp_path, "[pay_out]", "win_limit_cents = 100000\n[pay_out]")
     path.write_text(path.read_text().replace('prizes_in_kind = "or_cash"', ""))
     slot = (GameTable(game=str(GAME), denominations_cents=(5,)),)
-    capped = tuple(s.model_copy(update={"ceiling_bases": 3}) for s in OWN[:2])
+    capped = tuple(s.model_copy(update={"ceiling_in_bases": 3}) for s in OWN[:2])
     for levels, expected_reason in (
         (OWN, "level top has no ceiling"),
-        ((capped[0].model_copy(update={"ceiling_bases": 99}), *OWN[1:]), "level top may show"),
+        ((capped[0].model_copy(update={"ceiling_in_bases": 99}), *OWN[1:]), "level top may show"),
         ((*capped, OWN[2]), None),
     ):
         admitted, refusals = admit_games(slot, load_profile(path), levels)

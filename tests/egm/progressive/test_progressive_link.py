@@ -70,9 +70,9 @@ class Wire:
         connected = False
         while True:
             if self.up and not connected:
-                ears.handle_connection()
+                ears.handle_connected()
             elif connected and not self.up:
-                ears.handle_disconnection("the wire was cut")
+                ears.handle_disconnected("the wire was cut")
             connected = self.up
             for value in self.controller.update_values() if self.up else ():
                 ears.process_message(value)

@@ -362,7 +362,7 @@ def test_no_scene_hides_or_covers_a_touch_target(published, outcomes, theme, lay
 def test_in_portrait_the_drawer_covers_no_players_page(published, theme):
     """In portrait there is no room beside a page; the drawer is hidden and inactive until the page is closed."""
     idle_view = replace(
-        build_idle_view(published, published[0], "en"), has_device_drawer=True, drawer_opened_at=90.0
+        build_idle_view(published, published[0], "en"), has_device_drawer=True, drawer_opening_began_at=90.0
     )
     picture = Picture(theme, layout=PORTRAIT_LAYOUT, scale=0.5)
     assert "drawer" in {touch.action.name for touch in picture.list_touch_targets(idle_view)}

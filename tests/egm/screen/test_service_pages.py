@@ -483,7 +483,7 @@ def test_the_drawer_describes_its_last_action(published, theme, language):
         build_idle_view(published, published[0], language),
         has_device_drawer=True,
         is_bench_connected=True,
-        drawer_opened_at=-10.0,
+        drawer_opening_began_at=-10.0,
     )
     view = replace(
         view, state_by_device={"io": {"doors_open": [], "keys_on": []}, "bill": {"inside_cents": 0}}

@@ -323,7 +323,7 @@ def test_the_drawers_message_disappears_after_a_while(idle_view, theme):
         idle_view,
         has_device_drawer=True,
         is_bench_connected=True,
-        drawer_opened_at=idle_view.now - 60,
+        drawer_opening_began_at=idle_view.now - 60,
         bench_commands=did,
     )
     answered = apply_bench_reply(drawer_view, BenchReply(ok=True))

@@ -81,7 +81,7 @@ class Hand(Cabinet):
     def insert(self, amount_cents):
         """Touch the drawer's bill of this amount."""
         self.until(lambda _: bool(self.bench_told()), "the bench's devices")
-        drawer_open = {"drawer_opened_at": -1.0, "is_bench_connected": True}
+        drawer_open = {"drawer_opening_began_at": -1.0, "is_bench_connected": True}
         bills = [
             touch.action
             for touch in self.picture.list_touch_targets(replace(self.view, **drawer_open))
@@ -130,7 +130,7 @@ def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
 
         player.touch(Action("drawer"))
         player.after(lambda: player.insert(2000), lambda s: s.credit_cents == 2000, "a bill to be credited")
-        player.touch(Action("drawer"), drawer_opened_at=-1.0)
+        player.touch(Action("drawer"), drawer_opening_began_at=-1.0)
         player.until_said("$20.00")
 
         player.touch(Action("help"))

@@ -102,7 +102,7 @@ def test_a_missing_or_altered_roster_requires_the_option_without_roster(staffed,
             copy.write_text(copy.read_text().replace("P2", "P3"))
     refused_result = run_clear(staffed, "--claim", "credit:1:cashable=carry")
     assert refused_result.exit_code == 1
-    assert "nobody can prove their identity" in refused_result.output
+    assert "nobody can confirm their identity" in refused_result.output
     result = run_clear(staffed, "--claim", "credit:1:cashable=carry", "--without-roster")
     assert result.exit_code == 0, result.output
     assert genesis(staffed)["roster"].startswith("not proved")

@@ -63,7 +63,7 @@ class House:
             name, POOL, self.memories[name], wire, now_ns=lambda: self.now_ns, stale_after_ns=3 * SECOND_NS
         )
         self.machines[name] = wire.machine = machine
-        machine.handle_connection()
+        machine.handle_connected()
 
     def copy(self, name):
         with sqlite3.connect(self.folder / name) as copy:

@@ -260,7 +260,7 @@ def _require_closed_claims(payment_method: str) -> Any:
     return check
 
 
-#: Pattern of what memory holds after a game: none open, and the last one with its win.
+#: Pattern of the stored values after a game: none open, and the last one with its win.
 _STORED_AFTER_GAME_PATTERN: Final = {
     "game": None,
     "last_game": {"play_id": "$play", "win_cents": DerivedValue(_sum_paid_and_returned_cents)},

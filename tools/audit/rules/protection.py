@@ -29,9 +29,9 @@ def _derive_limits(context: CheckContext) -> Any:
     return {**(context.stored_value_before("limits") or {}), record["of"]: record["value"]}
 
 
-#: Pattern of a memory without a game, a hand-pay or a cash-out.
+#: Pattern of the stored values of a position without a game, a hand-pay or a cash-out.
 _NO_PLAY_PATTERN: Final = {"game": None, "handpay": None, "pay_out": None}
-#: Pattern of a memory without a session.
+#: Pattern of the stored values of a position without a session.
 _NO_SESSION_PATTERN: Final = {"session": None, "reminder": None, "limits": None}
 
 RULES: Final = (

@@ -1,4 +1,6 @@
-"""The audit rules for tournaments: who may install rules, sell entries and assign the machine, and how points move.
+"""The audit rules for tournaments: who may install rules, sell tournament entries and assign the machine.
+
+They also derive how points move between accounts.
 
 What the tournament rules and the games' draws require is checked elsewhere (:mod:`tools.audit.tournaments`).
 """
@@ -23,11 +25,11 @@ from tools.audit.rules.shared_checks import (
 _SERVICE_MENU_STATES: Final = single_state(State.SERVICE_MENU)
 #: Pattern of the digest of a tournament's rules.
 _RULES_DIGEST_PATTERN: Final = "$digest:text"
-#: Pattern of a memory of a machine in a tournament.
+#: Pattern of the stored values of a machine that is in a tournament.
 _IN_TOURNAMENT_PATTERN: Final = {"tournament": {"digest": _RULES_DIGEST_PATTERN, "since": "$:text"}}
 #: Pattern of the installed rules of a tournament.
 _INSTALLED_RULES_PATTERN: Final = {"tournament_rules": {"digest": _RULES_DIGEST_PATTERN, "text": "$:text"}}
-#: Pattern of a memory with an open game of a tournament.
+#: Pattern of the stored values of a position with an open game of a tournament.
 _OPEN_GAME_PATTERN: Final = {"purse_game": {"play_id": "$play"}}
 #: Pattern of the fields that identify a tournament entry.
 _TOURNAMENT_ENTRY_FIELDS_PATTERN: Final = {
@@ -42,7 +44,7 @@ def _has_no_tournament(context: CheckContext) -> bool:
     return context.stored_value_before("tournament") is None
 
 
-def _is_without_credit(context: CheckContext) -> bool:
+def _has_no_credit(context: CheckContext) -> bool:
     """Return whether the machine held no credit of a player before the checked entry."""
     return context.ledger.credits_cents() == 0
 
@@ -86,7 +88,10 @@ _CHECK_BETWEEN_GAMES: Final = report_unless(
 
 
 def _derive_stake(context: CheckContext) -> Any:
-    """Return the transfer of the points that a tournament game stakes, at its start or by a later choice."""
+    """Return the transfer of the points that a tournament game stakes, at its start or by a later choice.
+
+    The list is empty if no points are staked.
+    """
     record = context.record
     points = record["bet_credits"] if "bet_credits" in record else record.get("staked_credits", 0)
     account = name_points_account(context.position)
@@ -104,7 +109,7 @@ def _derive_winnings(context: CheckContext) -> Any:
 
 
 def _derive_refund(context: CheckContext) -> Any:
-    """Return the transfer that returns the staked points of a void tournament game."""
+    """Return the transfer that returns the staked points of a void tournament game; an empty list if it has none."""
     points = context.record["refund_points"]
     return [("tournament:push", name_points_account(context.position), points)] if points else []
 
@@ -153,7 +158,7 @@ RULES: Final = (
                 lambda context: (
                     f"the machine held {context.ledger.credits_cents()} cents of credit; expected 0"
                 ),
-                _is_without_credit,
+                _has_no_credit,
             ),
         ),
     ),

@@ -1,7 +1,8 @@
 """One module per command of ``egm``; :data:`MODULE_AND_HELP_BY_COMMAND` lists them.
 
 A module is imported only when its command is called, so ``egm run`` on a cabinet never loads a laboratory
-package.
+package. The function of a subcommand usually has the subcommand's name. If that is also the name of a builtin
+(``list``) or of something else that the module uses (``show``), an underscore follows.
 """
 
 from typing import Final

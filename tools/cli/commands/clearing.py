@@ -464,7 +464,7 @@ def _prove_identities(
     roster, roster_error = _load_roster(folder, second_folder, claim_inspection)
     if roster_error and not without_roster:
         raise click.ClickException(
-            f"{roster_error}: nobody can prove their identity. Restore the roster, or clear --without-roster,"
+            f"{roster_error}: nobody can confirm their identity. Restore the roster, or clear --without-roster,"
             " which is recorded"
         )
     if roster_error:

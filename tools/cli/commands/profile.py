@@ -26,7 +26,16 @@ def list_(*, output_format: OutputFormat) -> None:
     )
     show(
         output_format,
-        Table(("profile", Column("jurisdiction", "place"), "currency", "languages", "made from"), rows),
+        Table(
+            (
+                "profile",
+                Column("jurisdiction", "place"),
+                "currency",
+                "languages",
+                Column("regulations", "made_from"),
+            ),
+            rows,
+        ),
     )
 
 
@@ -44,7 +53,7 @@ def show_(profile: str) -> None:
 @command.command()
 @click.argument("profiles", nargs=-1, required=True)
 def check(profiles: tuple[str, ...]) -> None:
-    """Check PROFILES (ids or files); print file, key and reason, with exit status 1, if one is wrong."""
+    """Check PROFILES (ids or files). For each mistake, print file, key and reason, and exit with status 1."""
     errors = []
     for profile in profiles:
         try:

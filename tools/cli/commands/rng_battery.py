@@ -210,7 +210,7 @@ def _list_given_options() -> list[str]:
 def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) -> None:
     """Count each test's false alarms on good data; exit status 1 if a test's rate differs from its significance level.
 
-    The data is the laboratory's deterministic stream, one seed per replication, so the counts are reproducible.
+    The data is the laboratory's deterministic stream, one seed per data set, so the counts are reproducible.
     """
     from tools.lab.rng.battery.calibration import (  # noqa: PLC0415
         CALIBRATED_GAMES,

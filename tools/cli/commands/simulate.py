@@ -250,7 +250,7 @@ def _build_result_data(game: Game, result: _SimulationResult) -> dict[str, objec
         "hit_frequency": result.tally.winning_game_count / result.tally.game_count,
         "exact_hit_frequency": None
         if result.frequency_verdict is None
-        else str(result.frequency_verdict.exact_frequency),
+        else str(result.frequency_verdict.exact_probability),
         "hit_frequency_z": None if result.frequency_verdict is None else result.frequency_verdict.z_score,
         "distribution_classes": None
         if result.distribution_verdict is None
@@ -282,7 +282,7 @@ def _print_result(terminal: Terminal, game: Game, result: _SimulationResult) -> 
     frequency_text = (
         "no exact one"
         if result.frequency_verdict is None
-        else f"exact {format_percent(result.frequency_verdict.exact_frequency)}   "
+        else f"exact {format_percent(result.frequency_verdict.exact_probability)}   "
         f"z = {result.frequency_verdict.z_score:+.3f}"
     )
     frequency = result.tally.winning_game_count / return_verdict.game_count

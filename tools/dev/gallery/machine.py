@@ -257,7 +257,7 @@ def _build_device_drawer_view(idle_view: View) -> View:
     drawer_view = replace(
         idle_view,
         has_device_drawer=True,
-        drawer_opened_at=90.0,
+        drawer_opening_began_at=90.0,
         is_bench_connected=True,
         state_by_device=state_by_device,
         now=101.0,

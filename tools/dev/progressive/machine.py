@@ -191,17 +191,17 @@ class SimulatedMachine:
                 self._send_messages()
                 await asyncio.sleep(self._tick_seconds)
 
-    def handle_connection(self) -> None:
+    def handle_connected(self) -> None:
         """Enrol at the controller again, because the link has connected."""
         self._connections += 1
         nonce = f"{self._serial}.{self.memory.run_count}.{self._connections}"
         self.link.enrol_levels(nonce, self._now_ns())
         self._send_messages()
 
-    def handle_disconnection(self, reason: str) -> None:
+    def handle_disconnected(self, reason: str) -> None:
         """Mark the level as unavailable, because the link has disconnected."""
         del reason
-        self.link.handle_disconnection()
+        self.link.handle_disconnected()
 
     def process_message(self, message: ControllerMessage) -> None:
         """Process a message from the controller, such as a value, an acknowledgement or a locked amount."""

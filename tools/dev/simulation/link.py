@@ -109,7 +109,7 @@ class FloorLink:
                 if self.is_up and self._listener is None:
                     self._listener = listener
                     self._connections += 1
-                    listener.handle_connection()
+                    listener.handle_connected()
                 if self.is_up:
                     for value in self.controller.update_values():
                         self._deliver_to_machine(encode(value))
@@ -134,7 +134,7 @@ class FloorLink:
     def _disconnect(self) -> None:
         listener, self._listener = self._listener, None
         if listener is not None:
-            listener.handle_disconnection("the wire is broken")
+            listener.handle_disconnected("the wire is broken")
 
     # ------------------------------------------------------------ the wire
     def _send_delayed(self, data: bytes, deliver: Callable[[bytes], None]) -> None:

@@ -23,14 +23,14 @@ from egm.errors import RestartRequested
 from egm.kernel.feature import Features
 from egm.kernel.service_pages import PageText
 from egm.kernel.services import BackgroundService, MachineContext, ServiceFactory
-from egm.links.monitoring import create_exporter
-from egm.links.sas.line_service import create_sas_lines
+from egm.links.monitoring import create_metrics_service
+from egm.links.sas.line_service import create_sas_line_services
 from egm.links.sas.readout_builder import MeterReadingCache
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.profiles import load_profile
 from egm.progressive.link_service import ProgressiveLinkService
-from egm.progressive.mqtt import create_progressive_link
+from egm.progressive.mqtt import create_progressive_link_service
 from egm.staff.page_texts import build_multilingual_text, build_plain_text
 from egm.testing.cable import LossyCable
 from egm.testing.forgetful import ForgetfulStorage, SimulatedMedium
@@ -279,11 +279,11 @@ class SimulatedWorld:
     def _replace_threaded_services(self, services: Iterable[ServiceFactory]) -> Iterator[ServiceFactory]:
         """Yield the services to run: without the monitoring server, and with host and progressive lines on the loop."""
         for service in services:
-            if service is create_sas_lines:
+            if service is create_sas_line_services:
                 yield self._create_sas_lines
-            elif service is create_progressive_link:
+            elif service is create_progressive_link_service:
                 yield self._create_progressive_link
-            elif service is not create_exporter:
+            elif service is not create_metrics_service:
                 yield service
 
     def _create_sas_lines(self, context: MachineContext) -> Iterator[BackgroundService]:

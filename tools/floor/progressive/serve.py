@@ -57,7 +57,7 @@ class ControllerService:
         *,
         value_interval_seconds: float = _VALUE_INTERVAL_SECONDS,
         retry_seconds: float = RECONNECT_SECONDS,
-        time_limit_seconds: float = BROKER_REPLY_SECONDS_MAX,
+        broker_reply_seconds_max: float = BROKER_REPLY_SECONDS_MAX,
         signs: SignBook | None = None,
         observe: Callable[[Iterable[LevelValue], Iterable[SignRecord], int], None] = lambda *_: None,
     ) -> None:
@@ -71,7 +71,7 @@ class ControllerService:
         self._report = report
         self._value_interval_seconds = value_interval_seconds
         self._retry_seconds = retry_seconds
-        self._time_limit_seconds = time_limit_seconds
+        self._broker_reply_seconds_max = broker_reply_seconds_max
         self._signs = signs
         self._observe = observe
         self._inbox: DeduplicatingQueue[ReceivedMessage] = DeduplicatingQueue()
@@ -92,7 +92,7 @@ class ControllerService:
                 f"no connection to the broker {self._link_table.host}:{self._link_table.port}: {reason}"
             ),
             retry_seconds=self._retry_seconds,
-            time_limit_seconds=self._time_limit_seconds,
+            broker_reply_seconds_max=self._broker_reply_seconds_max,
         )
 
     async def _renew_term_periodically(self) -> None:

@@ -11,7 +11,7 @@ _GAME_FAMILIES_WITH_FEATURE_SHEETS: Final = frozenset({"blackjack", "keno", "ree
 
 
 def build_feature_sheets(game: Game, analysis: Analysis) -> list[SheetData]:
-    """Return one sheet per feature of the game, in the usual reading order; empty for a family without such sheets."""
+    """Return one sheet per feature of the game, in the PAR sheet's order; empty for a family without such sheets."""
     if game.family not in _GAME_FAMILIES_WITH_FEATURE_SHEETS:
         return []
     module = import_module(f"{__package__}.{game.family}")

@@ -23,7 +23,7 @@ from tools.lab.parsheet.sheet_data import LabelledValues, SheetData, build_level
 
 
 def build_sheets(rules: ReelRules, analysis: Analysis) -> list[SheetData]:
-    """Return the sheets of the stages, held reels, progressive levels and double-up, in the usual reading order."""
+    """Return the sheets of the stages, held reels, progressive levels and double-up, in this order."""
     first_mode_stages = next(iter(rules.stages.values()))
     sheets = [
         _build_stage_sheet(first_mode_stages, name, definition)
@@ -86,7 +86,7 @@ def _build_stage_sheet(stages: ModeStages, name: str, definition: Any) -> SheetD
                 ", ".join(map(str, series_rules.multipliers)) if len(series_rules.multipliers) > 1 else "",
             ),
             (
-                "multiplier advances with every",
+                "what advances the multiplier",
                 definition.multiplier_trigger if len(series_rules.multipliers) > 1 else "",
             ),
             ("most runs of a series", series_rules.runs_max),
@@ -141,10 +141,10 @@ def _build_held_reels_sheet(name: str, stage: HeldReels) -> SheetData:
     It states what the best strategy holds, and the returns of the best and the worst strategy.
     """
     rates_by_held_mask = stage.compute_hold_rates()
-    best_mean = sum((paid_credits for _, paid_credits in rates_by_held_mask.values()), Fraction(0))
+    best_mean = sum((mean_contribution for _, mean_contribution in rates_by_held_mask.values()), Fraction(0))
     labelled_values: LabelledValues = [
         ("who decides", "the player, after the first spin; the screen shows what is best"),
-        ("chance decides", "the first spin, and the second of every reel not held"),
+        ("what chance decides", "the first spin, and the second of every reel not held"),
         ("mean credits of the best strategy", to_exact_data(best_mean)),
         ("mean credits of the worst strategy", to_exact_data(stage.worst_mean)),
     ]
@@ -152,9 +152,9 @@ def _build_held_reels_sheet(name: str, stage: HeldReels) -> SheetData:
         [
             " ".join(str(x + 1) for x in range(len(stage.reels.heights)) if mask >> x & 1) or "none",
             to_exact_data(chance),
-            to_exact_data(paid_credits / chance),
+            to_exact_data(mean_contribution / chance),
         ]
-        for mask, (chance, paid_credits) in rates_by_held_mask.items()
+        for mask, (chance, mean_contribution) in rates_by_held_mask.items()
     ]
     return build_sheet_data(
         f"Reels held at bet {name}",
@@ -257,13 +257,13 @@ def _build_double_up_sheet(double_up: DoubleUp, analysis: Analysis) -> SheetData
     return build_sheet_data("Double-up", labelled_values, columns, rows)
 
 
-def _compute_double_up_chance(bet: BetAnalysis, highest_credits: int) -> Fraction:
+def _compute_double_up_chance(bet: BetAnalysis, win_max_credits: int) -> Fraction:
     """Return the probability that a game wins an amount that may be doubled.
 
-    This is a win of at least one credit whose double is at most ``highest_credits``.
+    This is a win of at least one credit whose double is at most ``win_max_credits``.
     """
     assert bet.distribution is not None  # checked by the caller
     counts = bet.distribution.case_count_by_win
     return Fraction(
-        sum(n for win, n in counts.items() if win and 2 * win <= highest_credits), bet.distribution.case_count
+        sum(n for win, n in counts.items() if win and 2 * win <= win_max_credits), bet.distribution.case_count
     )

@@ -1,6 +1,6 @@
 """The calibration of the tests: each is run many times on good data, and its false alarms are counted.
 
-The data is the laboratory's deterministic stream, one seed per replication, so that every figure is
+The data is the laboratory's deterministic stream, one seed per data set, so that every figure is
 reproducible. A test is calibrated if its p-values are uniform: the share below each level equals the level.
 """
 
@@ -16,7 +16,9 @@ from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.outcomes import KENO_GAME, IndependentNumbers, SelectionWithoutReplacement
 from tools.lab.rng.stream import LaboratoryStream
 
-#: The game and number of plays of a replication: large enough for the approximations of every test, and no larger.
+#: By the name of each calibrated game: its draws, and the number of plays in one data set.
+#:
+#: The plays are just enough for the approximations of all tests.
 CALIBRATED_GAMES: Final[dict[str, tuple[IndependentNumbers | SelectionWithoutReplacement, int]]] = {
     "reels": (IndependentNumbers(22, 5), 20_000),
     "keno": (KENO_GAME, 32_000),
@@ -38,7 +40,7 @@ class FalseAlarms:
     alarms: tuple[int, ...]
     """Number of rejections of good data at each significance level."""
     evenness: float
-    """P-value of the check that the test's own p-values are uniformly distributed."""
+    """P-value of the check that the test's own p-values are uniformly distributed; near 0 if they are not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +53,13 @@ class Calibration:
     first_seed: int
     """The seed of the first data set; the next ones follow it."""
     replications: int
+    """The number of data sets."""
     tests: tuple[FalseAlarms, ...]
     family_alarms: tuple[int, ...]
-    """The number of data sets that the joint judgement of all tests rejects, at each significance level."""
+    """The number of data sets that the joint judgement of all tests rejects, at each significance level.
+
+    To a statistician, tests that are judged together are a family (not to be confused with a family of games).
+    """
 
 
 def compute_false_alarm_range(
@@ -61,7 +67,7 @@ def compute_false_alarm_range(
 ) -> tuple[int, int]:
     """Return the lowest and the highest plausible number of false alarms at that significance level.
 
-    A correct test gives a number outside this range with the probability ``outside_probability``.
+    A correct test gives a number outside this range with at most the probability ``outside_probability``.
     """
     low, high = stats.binom.interval(1 - outside_probability, replications, significance_level)
     return int(low), int(high)

@@ -3,7 +3,7 @@
 A perfect generator fails one test in a hundred at 99 %, so tests are never judged alone. Each p-value is
 judged and also its complement, because a fit that is too good is a finding as well (not for tests with fewer
 than three degrees of freedom). One more test judges whether all p-values are uniform. Holm's step-down
-procedure keeps the chance of any false alarm in the family below ``alpha``.
+procedure keeps the chance of any false alarm among all these tests below ``alpha``.
 """
 
 from collections.abc import Sequence
