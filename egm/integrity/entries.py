@@ -29,18 +29,6 @@ class OutOfServiceRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledSoftware:
-    """The stored description of the installed software, as its manufacturer signed it.
-
-    ``components`` has the digest of each component, by name.
-    """
-
-    version: str
-    signer: str
-    components: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CabinetSignatureRecord:
     """The stored signature of the cabinet file that staff signed last: its digest, who signed it, and when."""
 

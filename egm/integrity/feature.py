@@ -11,7 +11,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.integrity.memory_watch import create_memory_watch
 from egm.integrity.notices import iter_notices
-from egm.integrity.records import DisablingRecord
+from egm.integrity.records import DisablingRecord, InstalledSoftware
 from egm.integrity.rules import INTEGRITY_RULES
 from egm.integrity.software import create_reverification
 from egm.kernel.entries import list_entries
@@ -47,7 +47,7 @@ INTEGRITY_FEATURE: Final = Feature(
         IntegrityKey.DISABLING_RECORD: DisablingRecord,
         IntegrityKey.HARD_METER_OFFSETS: tuple[int, ...],
         IntegrityKey.MEDIUM_REPLACED: str,
-        IntegrityKey.INSTALLED_SOFTWARE: entries.InstalledSoftware,
+        IntegrityKey.INSTALLED_SOFTWARE: InstalledSoftware,
         IntegrityKey.SIGNED_CABINET_FILE: entries.CabinetSignatureRecord,
     },
     entry_declarations=list_entries(entries),

@@ -20,12 +20,12 @@ from egm.integrity.entries import (
     SOFTWARE_CHANGED,
     SOFTWARE_DIFFERS,
     SOFTWARE_VERIFIED,
-    InstalledSoftware,
     SoftwareChanged,
     SoftwareDiffers,
     SoftwareVerified,
 )
 from egm.integrity.keys import IntegrityKey
+from egm.integrity.records import InstalledSoftware
 from egm.integrity.technician import SOFTWARE_CHECK_FAULT, SOFTWARE_DIFFERS_FAULT, SoftwareCheckRequester
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import PositionMachine

@@ -10,9 +10,9 @@ from typing import Final
 from prometheus_client import Histogram
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 
-from egm.integrity.entries import InstalledSoftware
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
+from egm.integrity.records import InstalledSoftware
 from egm.kernel.events import Event, EventType, FaultChange, State
 from egm.kernel.feature import Features
 from egm.kernel.messages import Snapshot

@@ -2,8 +2,8 @@
 
 import hashlib
 
-from egm.integrity.entries import InstalledSoftware
 from egm.integrity.keys import IntegrityKey
+from egm.integrity.records import InstalledSoftware
 from egm.kernel.events import Event
 from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice

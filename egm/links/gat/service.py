@@ -12,8 +12,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from egm.integrity.entries import InstalledSoftware
 from egm.integrity.keys import IntegrityKey
+from egm.integrity.records import InstalledSoftware
 from egm.kernel.machine import PositionMachine
 from egm.links.entries import GAT_REQUEST, GAT_RESULT, GatCalculation, GatRequest, GatResult
 from egm.links.gat import codec

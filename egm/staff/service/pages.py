@@ -10,8 +10,8 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
-from egm.integrity.entries import InstalledSoftware
 from egm.integrity.keys import IntegrityKey
+from egm.integrity.records import InstalledSoftware
 from egm.kernel import logs
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import PositionMachine
