@@ -294,14 +294,15 @@ class WheelPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelPhaseReported(DeviceEvent):
-    """A roulette wheel's report on the spin with the number ``spin``, if it differs from the last one in this session.
+    """A roulette wheel's report on a spin, if it differs from the last one in this session.
 
     ``number`` is the winning number once the ball is at rest and the spin is valid, otherwise None. ``is_void``: the
     wheel has declared the spin invalid, and the ball is launched again.
     """
 
     phase: WheelPhase
-    spin: int
+    spin_counter: int
+    """The wheel's own count of the spin."""
     number: int | None = None
     is_void: bool = False
 

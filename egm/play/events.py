@@ -65,7 +65,7 @@ class ChoiceRequest:
 
     choice: JSON = field(default=None, metadata=stored_as("value"))
     answered_decision: AnsweredDecision = field(default=AnsweredDecision(), metadata=stored_as("options"))
-    wheel_counter: int | None = field(default=None, metadata=stored_as("spin"))
+    spin_counter: int | None = field(default=None, metadata=stored_as("spin"))
     """The wheel's own count of the spin, if a real wheel answers."""
     answering_seat: int | None = field(default=None, metadata=stored_as("seat"))
     """The number of the other seat whose recorded answer is repeated here."""

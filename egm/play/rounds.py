@@ -92,7 +92,7 @@ def choice_can_be_processed(machine: PositionMachine, event: Event) -> bool:
     draws no number.
     """
     answer = event.read_payload(ChoiceRequest)
-    if answer.wheel_counter is not None or is_answer_already_recorded(machine, event):
+    if answer.spin_counter is not None or is_answer_already_recorded(machine, event):
         return True
     return generator_is_in_service(machine) or any(
         answer.choice == option for option, _ in _list_available_answers_without_draw(machine)
@@ -166,7 +166,7 @@ def no_other_seat_is_asked(machine: PositionMachine, event: Event) -> bool:
 def _is_answered_by_player(event: Event) -> bool:
     """Return whether the event is an answer of the player, not of a real wheel or of another seat."""
     answer = event.read_payload(ChoiceRequest)
-    return answer.wheel_counter is None and answer.answering_seat is None
+    return answer.spin_counter is None and answer.answering_seat is None
 
 
 def _has_pending_decision(machine: PositionMachine) -> bool:
@@ -184,7 +184,7 @@ def choice_is_offered(machine: PositionMachine, event: Event) -> bool:
     stepped_game: SteppedGame | UnreplayableGame | None = machine.component(GameInProgress).stepped_game
     decision = stepped_game.decision if stepped_game is not None else None
     answer = event.read_payload(ChoiceRequest)
-    if decision is None or (decision.kind == WHEEL_DECISION_KIND) != (answer.wheel_counter is not None):
+    if decision is None or (decision.kind == WHEEL_DECISION_KIND) != (answer.spin_counter is not None):
         return False
     return answer.choice in decision.options and can_answer_decision(machine, decision, event)
 

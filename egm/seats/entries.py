@@ -15,7 +15,7 @@ class BettingClosedForSpin:
     """Betting was closed for a spin of the real wheel."""
 
     round_id: str
-    wheel_counter: Count = field(metadata=stored_as("spin"))
+    spin_counter: Count = field(metadata=stored_as("spin"))
     """The wheel's own count of the spin."""
 
 

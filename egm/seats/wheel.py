@@ -54,13 +54,13 @@ def process_wheel_phase(machine: PositionMachine, report: WheelPhaseReported) ->
             machine.post(
                 WHEEL_NUMBER_RECEIVED,
                 WheelNumberReceived(
-                    round_id=spin.round_id, wheel_counter=spin.wheel_counter, winning_number=report.number
+                    round_id=spin.round_id, spin_counter=spin.spin_counter, winning_number=report.number
                 ),
                 entry_id=f"{spin.round_id}.number",
                 state={WheelKey.LAST_SPIN: replace(spin, winning_number=report.number)},
             )
     elif report.phase is WheelPhase.NO_MORE_BETS and not _was_number_reported(previous_report, report):
-        _close_betting(machine, tables, report.spin)
+        _close_betting(machine, tables, report.spin_counter)
 
 
 def record_lost_spin_as_missed(machine: PositionMachine) -> None:
@@ -96,7 +96,7 @@ def _find_spin_mismatch(
 
     After a void spin, the wheel may report that it accepts bets again.
     """
-    if report.spin != spin.wheel_counter:
+    if report.spin_counter != spin.spin_counter:
         return "another_spin"
     was_relaunched = report.is_void or (previous_report is not None and previous_report.is_void)
     if report.phase is WheelPhase.BETTING and was_relaunched:
@@ -110,7 +110,7 @@ def _was_number_reported(previous_report: WheelPhaseReported | None, report: Whe
     return (
         previous_report is not None
         and previous_report.phase is WheelPhase.NUMBER
-        and previous_report.spin == report.spin
+        and previous_report.spin_counter == report.spin_counter
     )
 
 
@@ -119,14 +119,14 @@ def _record_missed_spin(machine: PositionMachine, spin: WheelSpin, missed_reason
     machine.post(
         WHEEL_NUMBER_MISSED,
         WheelNumberMissed(
-            round_id=spin.round_id, wheel_counter=spin.wheel_counter, missed_reason=missed_reason
+            round_id=spin.round_id, spin_counter=spin.spin_counter, missed_reason=missed_reason
         ),
         entry_id=f"{spin.round_id}.unheard",
         state={WheelKey.LAST_SPIN: replace(spin, missed_reason=missed_reason)},
     )
 
 
-def _close_betting(machine: PositionMachine, tables: SharedTables, wheel_counter: int) -> None:
+def _close_betting(machine: PositionMachine, tables: SharedTables, spin_counter: int) -> None:
     """Close betting on each game that the wheel decides, and record the spin; do nothing if there are no bets."""
     game_digests = {
         seated_position.game_digest
@@ -147,14 +147,14 @@ def _close_betting(machine: PositionMachine, tables: SharedTables, wheel_counter
     }
     spin_record = WheelSpin(
         round_id=machine.fresh_id("round"),
-        wheel_counter=wheel_counter,
+        spin_counter=spin_counter,
         earlier_numbers={
             round_id: number for round_id, number in number_by_round_id.items() if round_id in open_round_ids
         },
     )
     machine.post(
         BETTING_CLOSED,
-        BettingClosedForSpin(round_id=spin_record.round_id, wheel_counter=spin_record.wheel_counter),
+        BettingClosedForSpin(round_id=spin_record.round_id, spin_counter=spin_record.spin_counter),
         entry_id=f"{spin_record.round_id}.closed",
         state={WheelKey.LAST_SPIN: spin_record},
     )
@@ -178,7 +178,7 @@ def deliver_spin_number(machine: PositionMachine) -> None:
             and is_decided_by_wheel(seated_position.machine)
         ):
             seated_position.submit_event(
-                Event(EventType.CHOOSE, ChoiceRequest(choice=str(number), wheel_counter=spin.wheel_counter))
+                Event(EventType.CHOOSE, ChoiceRequest(choice=str(number), spin_counter=spin.spin_counter))
             )
 
 

@@ -80,7 +80,7 @@ class WheelDriver(LineDriver[WheelReaderReport]):
         return WheelPhaseReported(
             device=self.name,
             phase=_WHEEL_PHASE_BY_READER_PHASE[report.phase],
-            spin=report.spin_counter,
+            spin_counter=report.spin_counter,
             number=report.winning_number if has_valid_number else None,
             is_void=is_void,
         )

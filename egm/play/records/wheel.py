@@ -23,7 +23,7 @@ class WheelSpin:
 
     round_id: str
     """The id of the round that the spin decides; it identifies the spin."""
-    wheel_counter: Count = field(metadata=stored_as("spin"))
+    spin_counter: Count = field(metadata=stored_as("spin"))
     """The wheel's own count of its spins, which restarts and wraps around; a different value means a different spin."""
     winning_number: Count | None = omit_if_default(None, key="number")
     missed_reason: Literal["", MissedSpinReason] = omit_if_default("", key="unheard")

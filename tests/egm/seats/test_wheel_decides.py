@@ -78,7 +78,9 @@ def bet(room, spot=SPOT, credits_=5):
 
 
 def phase(room, phase, spin=7, **values):
-    process_wheel_phase(room.machine, WheelPhaseReported(device="wheel", phase=phase, spin=spin, **values))
+    process_wheel_phase(
+        room.machine, WheelPhaseReported(device="wheel", phase=phase, spin_counter=spin, **values)
+    )
 
 
 def list_notice_codes(room):

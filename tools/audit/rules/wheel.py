@@ -30,7 +30,7 @@ def _is_spin_awaited(context: CheckContext) -> bool:
     return (
         spin_before is not None
         and spin_before.is_awaited
-        and (spin_before.round_id, spin_before.wheel_counter) == (context["round"], context["spin"])
+        and (spin_before.round_id, spin_before.spin_counter) == (context["round"], context["spin"])
     )
 
 
