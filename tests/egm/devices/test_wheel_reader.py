@@ -76,8 +76,8 @@ def test_a_spin_is_reported_phase_by_phase_and_its_number_once():
     async def check(rig):
         rig.perform_action("land", number=17)
         await rig.advance_until(lambda: any(event.number is not None for event in list_reports(rig)))
-        spin = list_reports(rig)[-1].spin
-        assert [event.phase for event in list_reports(rig) if event.spin == spin] == [
+        spin = list_reports(rig)[-1].spin_counter
+        assert [event.phase for event in list_reports(rig) if event.spin_counter == spin] == [
             WheelPhase.WAITING,
             WheelPhase.BETTING,
             WheelPhase.NO_MORE_BETS,
@@ -98,9 +98,9 @@ def test_a_void_spin_has_no_number_and_is_repeated(wrong):
         rig.perform_action("land", number=5)
         rig.perform_action(wrong)
         await rig.advance_until(lambda: list_reports(rig)[-1].is_void)
-        spin = list_reports(rig)[-1].spin
+        spin = list_reports(rig)[-1].spin_counter
         await rig.advance_until(lambda: list_reports(rig)[-1].number == 5)
-        assert list_reports(rig)[-1].spin == spin
+        assert list_reports(rig)[-1].spin_counter == spin
         assert [event.number for event in list_reports(rig)].count(5) == 1
 
     run_wheel(check)
@@ -114,12 +114,12 @@ def test_a_broken_sensor_is_a_fault_and_gives_no_number():
         rig.perform_action("jam")
         await rig.advance_until(lambda: rig.list_events(DeviceFault))
         assert rig.list_events(DeviceFault)[-1].code is FaultCode.FAILURE
-        spin = list_reports(rig)[-1].spin
+        spin = list_reports(rig)[-1].spin_counter
         with pytest.raises(AssertionError):
             await rig.advance_until(lambda: list_reports(rig)[-1].number is not None, seconds=60)
         rig.perform_action("jam", on=False)
         await rig.advance_until(lambda: list_reports(rig)[-1].number is not None)
-        assert list_reports(rig)[-1].spin == spin
+        assert list_reports(rig)[-1].spin_counter == spin
         assert not rig.list_events(DeviceFault)[-1].is_active
 
     run_wheel(check)
@@ -142,6 +142,6 @@ def test_a_wheel_continues_its_spin_count_after_a_power_loss():
         rig.perform_action("power_off")
         await rig.advance_until(lambda: rig.list_events(LineLost))
         rig.perform_action("power_on")
-        await rig.advance_until(lambda: list_reports(rig)[-1].spin == last.spin + 1)
+        await rig.advance_until(lambda: list_reports(rig)[-1].spin_counter == last.spin_counter + 1)
 
     run_wheel(check)
