@@ -170,7 +170,7 @@ def test_an_answer_of_the_table_is_recorded_and_shown_as_such(rooms, tmp_path):
     menu = MenuUser(rooms[0]).sign_in(Role.ATTENDANT).touch("recall").touch(play)
     cells = [cell for table in menu.page.tables for row in table.rows for cell in row.cells]
     labels = {translate_text(cell, "en") for cell in cells}
-    assert {"Choice 2, position 1, given by the table", "Choice 3, position 2"} <= labels
+    assert {"Choice 2, position 1, made by the table for the player", "Choice 3, position 2"} <= labels
     reasons = []
     audit = GameAudit(GameFiles((tmp_path,)), lambda _, reason: reasons.append(reason))
     rooms[0].close()
