@@ -108,7 +108,7 @@ def build_snapshot(engine: StateMachineEngine[PositionMachine]) -> Snapshot:
         else machine.credit_cents,
         restricted_cents=machine.read_credit_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=machine.read_credit_cents(CreditKind.NONRESTRICTED),
-        win_cents=0
+        paid_cents=0
         if last_game_record is None
         or last_win is None
         or (not in_tournament and has_cashed_out_since_game(machine, last_game_record))

@@ -437,7 +437,7 @@ class Snapshot(_Message):
     """The part of ``credit_cents`` that can only be played, not cashed out."""
     nonrestricted_cents: int = 0
     """The part of ``credit_cents`` that is promotional but may be cashed out."""
-    win_cents: int
+    paid_cents: int
     """What the last game paid, in minor units: wins, returned stakes and progressive levels.
 
     0 once it was cashed out or another game was selected.
@@ -530,9 +530,9 @@ class GameOutcome(_Message):
     play_id: str
     game_id: str
     bet_credits: int
-    win_credits: int
+    returned_credits: int
     """What the game pays, in credits: wins and returned stakes."""
-    win_cents: int
+    paid_cents: int
     """What the game pays, in minor units: wins, returned stakes and progressive levels of a confirmed amount."""
     display: dict[str, Any]
     progressives: tuple[ProgressiveWin, ...] = ()

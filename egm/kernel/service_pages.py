@@ -99,7 +99,7 @@ class Replay(_PageModel):
     ``decision_kind`` is its kind, ``options`` what could be chosen, ``answer`` the player's choice and
     ``answered`` its text; for the outcome, ``decision_kind`` is empty. ``display`` is the data for drawing that
     step, as in :class:`~egm.kernel.messages.GameOutcome` and :class:`~egm.kernel.messages.DecisionRequest`.
-    ``win_cents`` is None while the game is open.
+    ``paid_cents`` is None while the game is open.
     """
 
     play_id: str
@@ -110,8 +110,8 @@ class Replay(_PageModel):
     bet_credits: int
     bet_wager: dict[str, object] = {}
     credit_before_cents: int
-    win_credits: int | None
-    win_cents: int | None
+    returned_credits: int | None
+    paid_cents: int | None
     step: int
     steps: int
     decision_kind: str = ""

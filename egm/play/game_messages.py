@@ -53,8 +53,8 @@ def build_message(
             play_id=game_record.play_id,
             game_id=game_record.game_reference.id,
             bet_credits=game_record.bet_credits,
-            win_credits=outcome.win_credits,
-            win_cents=game_record.returned_cents
+            returned_credits=outcome.returned_credits,
+            paid_cents=game_record.returned_cents
             + game_levels.sum_progressive_award_cents(machine, game_record),
             progressives=game_levels.list_hits_for_screen(machine, game_record),
             prizes=prizes_in_kind.build_prize_views(prizes_in_kind.list_won_prizes(machine, game_record)),

@@ -165,8 +165,8 @@ class RecallPlayPage(MenuPage):
     def _build_replay(self) -> Replay:
         """Return the current step of the recalled play as the screen draws it, with the mark RECALL."""
         step, record = self.steps[self.step_index], _read_complete_record(self.play)
-        win_credits = (
-            None if self.play.end_entry is None or record.outcome is None else record.outcome.win_credits
+        returned_credits = (
+            None if self.play.end_entry is None or record.outcome is None else record.outcome.returned_credits
         )
         return Replay(
             play_id=self.play.play_id,
@@ -177,8 +177,8 @@ class RecallPlayPage(MenuPage):
             bet_credits=record.bet_credits,
             bet_wager=dict(record.wager.options),
             credit_before_cents=record.credit_before_cents,
-            win_credits=win_credits,
-            win_cents=self.play.payout_cents,
+            returned_credits=returned_credits,
+            paid_cents=self.play.payout_cents,
             step=self.step_index + 1,
             steps=len(self.steps),
             decision_kind=step.decision_kind,

@@ -180,7 +180,7 @@ def can_win_without_draw(game: Game, game_record: GameRecord) -> bool:
         settlement.credits for settlement in settled_bets if not settlement.is_stake_returned
     )
     return any(
-        outcome.win_credits - outcome.push_credits > settled_credits
+        outcome.returned_credits - outcome.push_credits > settled_credits
         or outcome.progressives
         or outcome.merchandise
         for outcome in outcomes

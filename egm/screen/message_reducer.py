@@ -160,8 +160,8 @@ def _show_decision(view: View, decision: DecisionRequest) -> View:
         play_id=decision.play_id,
         game_id=game_id,
         bet_credits=view.snapshot.bet_credits,
-        win_credits=won_credits,
-        win_cents=won_credits * view.snapshot.denomination_cents,
+        returned_credits=won_credits,
+        paid_cents=won_credits * view.snapshot.denomination_cents,
         display=display,
     )
     return replace(
@@ -225,8 +225,8 @@ def _build_continued_presentation(
             view.now,
             (*old_presentation.steps, *steps),
             presented_step_count=len(old_presentation.steps),
-            presented_credits=old_presentation.outcome.win_credits,
-            presented_cents=old_presentation.outcome.win_cents,
+            presented_credits=old_presentation.outcome.returned_credits,
+            presented_cents=old_presentation.outcome.paid_cents,
         )
     presented_box_count = (
         len(last_step.opened_boxes) if isinstance(last_step, PickStep) and decision.kind == "pick" else 0
@@ -239,8 +239,8 @@ def _build_continued_presentation(
         old_presentation.reels_before,
         presented_step_count=presented_step_count,
         presented_box_count=presented_box_count,
-        presented_credits=old_presentation.outcome.win_credits,
-        presented_cents=old_presentation.outcome.win_cents,
+        presented_credits=old_presentation.outcome.returned_credits,
+        presented_cents=old_presentation.outcome.paid_cents,
     )
 
 
@@ -319,8 +319,8 @@ def _should_remove_shown_game(view: View, old_snapshot: Snapshot, snapshot: Snap
     """
     if old_snapshot.game_id != snapshot.game_id:
         return True
-    shown_cents = 0 if view.presentation is None else view.presentation.outcome.win_cents
-    was_win_taken = old_snapshot.win_cents > 0 and not snapshot.win_cents and shown_cents > 0
+    shown_cents = 0 if view.presentation is None else view.presentation.outcome.paid_cents
+    was_win_taken = old_snapshot.paid_cents > 0 and not snapshot.paid_cents and shown_cents > 0
     was_credit_taken = (
         old_snapshot.credit_cents > 0 and not snapshot.credit_cents and old_snapshot.state != "playing"
     )
@@ -419,7 +419,7 @@ def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) ->
             "bet_credits": replay.bet_credits,
             "bet_wager": replay.bet_wager,
             "credit_cents": replay.credit_before_cents,
-            "win_cents": 0,
+            "paid_cents": 0,
             "last_display": None,
             "standing_credits_by_spot": {},
             "closed_spots": (),
@@ -450,8 +450,8 @@ def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) ->
             play_id=replay.play_id,
             game_id=replay.game_id,
             bet_credits=replay.bet_credits,
-            win_credits=replay.win_credits or 0,
-            win_cents=replay.win_cents or 0,
+            returned_credits=replay.returned_credits or 0,
+            paid_cents=replay.paid_cents or 0,
             display=replay.display,
         )
     try:

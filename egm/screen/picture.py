@@ -171,9 +171,9 @@ class Picture:
             lines.append(f"{context.texts.translate('tournament.won')} {won_text}")
         bet_cents = compute_bet_credits(view) * snapshot.denomination_cents
         lines.append(f"{context.texts.translate('meter.bet')} {context.format_money(bet_cents)}")
-        if snapshot.win_cents and snapshot.is_between_games:
+        if snapshot.paid_cents and snapshot.is_between_games:
             win_label = context.texts.translate(choose_win_meter_label_key(context))
-            lines.append(f"{win_label} {context.format_money(snapshot.win_cents)}")
+            lines.append(f"{win_label} {context.format_money(snapshot.paid_cents)}")
         return _join_sentences(lines)
 
     def _find_focused_action(self, context: DrawingContext) -> Action | None:

@@ -199,7 +199,7 @@ def build_timeline(
             presentation, motion, duration_factor, is_motion_reduced=is_motion_reduced
         )
     last_stop_seconds = steps[-1].last_stop_seconds
-    has_new_win = presentation.outcome.win_cents > presentation.presented_cents or bool(
+    has_new_win = presentation.outcome.paid_cents > presentation.presented_cents or bool(
         presentation.outcome.prizes
     )
     roll_up_seconds = 0.45 + motion.roll_up_seconds_per_level * celebration_level if has_new_win else 0.0

@@ -266,7 +266,7 @@ def build_view_timeline(view: View, theme: Theme) -> PresentationTimeline | None
     if view.presentation is None:
         return None
     outcome = view.presentation.outcome
-    new_win_credits = outcome.win_credits - view.presentation.presented_credits
+    new_win_credits = outcome.returned_credits - view.presentation.presented_credits
     celebration_level = theme.find_celebration_level(new_win_credits, outcome.bet_credits)
     if outcome.progressives or outcome.prizes:
         celebration_level = len(theme.celebration_levels) - 1

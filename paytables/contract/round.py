@@ -187,7 +187,7 @@ class Outcome:
     """State for the next round, such as a shoe (:meth:`paytables.game.GameRules.with_table_state`), or None."""
 
     @property
-    def win_credits(self) -> int:
+    def returned_credits(self) -> int:
         """Return the sum of all settlements, a double-up and returned stakes included.
 
         What the player wins in the sense of the by-law is this sum minus :attr:`push_credits`.
@@ -208,14 +208,14 @@ class Outcome:
         for settlement in self.settlements:
             if settlement.name == "double-up" and "rounds" in settlement.detail:
                 later_stakes = (int(doubling["credits"]) for doubling in settlement.detail["rounds"][:-1])
-                return (self.win_credits - settlement.credits, *later_stakes)
+                return (self.returned_credits - settlement.credits, *later_stakes)
         return ()
 
     def to_json(self) -> dict[str, Json]:
         """Return the outcome as the JSON object that the journal stores; the settlements have the key ``wins``."""
         table = {} if self.table_state is None else {"table": self.table_state}
         return {
-            "win_credits": self.win_credits,
+            "win_credits": self.returned_credits,
             "wins": [settlement.to_json() for settlement in self.settlements],
             "progressives": [
                 hit.to_json() if isinstance(hit, PartialLevelHit) else hit for hit in self.progressives
@@ -238,9 +238,9 @@ class Outcome:
             display=dict(data["display"]),
             table_state=data.get("table"),
         )
-        if outcome.win_credits != int(data["win_credits"]):
+        if outcome.returned_credits != int(data["win_credits"]):
             raise ValueError(
-                f"win_credits: {data['win_credits']}, and its settlements add to {outcome.win_credits}"
+                f"win_credits: {data['win_credits']}, and its settlements add to {outcome.returned_credits}"
             )
         return outcome
 

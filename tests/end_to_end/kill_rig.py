@@ -130,7 +130,7 @@ class Witness:
                 self.contradictions.append(f"sequence {message.journal_sequence} showed two credits")
             self.states.add(message.state)
         elif isinstance(message, GameOutcome):
-            result = (message.win_credits, message.display)
+            result = (message.returned_credits, message.display)
             if self.outcomes.setdefault(message.play_id, result) != result:
                 self.contradictions.append(f"{message.play_id} was shown with two outcomes")
             if message.is_resumed:

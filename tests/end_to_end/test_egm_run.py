@@ -56,7 +56,7 @@ def test_a_person_plays_and_is_paid(tmp_path):
                 played = await until(screen, lambda m: isinstance(m, GameOutcome))
                 visit.send_intent("shown", played.play_id)
                 after = await until(screen, snapshot(state="idle"))
-                assert after.credit_cents == credit_cents - 5 + played.win_cents
+                assert after.credit_cents == credit_cents - 5 + played.paid_cents
                 credit_cents = after.credit_cents
 
             visit.send_intent("cash_out")

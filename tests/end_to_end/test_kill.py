@@ -206,5 +206,5 @@ def test_recorded_draws_give_the_recorded_outcomes(campaign):
         outcome = play_through(game, Wager.from_json(play["wager"]), draws, choices)
         draws.check_all_numbers_used()
         assert outcome.to_json() == play["outcome"]
-        assert outcome.win_credits * play["denomination_cents"] == wins_cents[play_id]
+        assert outcome.returned_credits * play["denomination_cents"] == wins_cents[play_id]
     assert len(plays) > rig.witness.kills // 3, "hardly a game was played: the test shows little"

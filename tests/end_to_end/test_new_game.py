@@ -59,7 +59,7 @@ async def _visit(folder, cwd, digest):
             played = await visit.play_game()
             assert played.game_id == "mine"
             stake = played.bet_credits * before.denomination_cents
-            after = await visit.wait_until_shown(state="idle", credit_cents=500 - stake + played.win_cents)
+            after = await visit.wait_until_shown(state="idle", credit_cents=500 - stake + played.paid_cents)
             assert "cash_out" in after.accepted_inputs
             visit.send_intent("cash_out")
             await visit.wait_until_shown(state="idle", credit_cents=0)

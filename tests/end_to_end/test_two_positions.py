@@ -81,7 +81,7 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
                     )
                     visit.send_intent("shown", repeated_outcome.play_id)
                     await visit.wait_until_shown(
-                        state="idle", credit_cents=before_cents - 5 + shown.win_cents
+                        state="idle", credit_cents=before_cents - 5 + shown.paid_cents
                     )
                 await visit_1.operate("io", "door", name="main", open=True)
                 await visit_1.wait_until_shown(state="door_open")
@@ -195,8 +195,8 @@ def test_two_players_at_one_roulette_bet_together_and_see_one_number(tmp_path):
                 assert first.display["pocket"] == second.display["pocket"]
                 for visit, shown in ((visit_1, first), (visit_2, second)):
                     visit.send_intent("shown", shown.play_id)
-                await visit_1.wait_until_shown(state="idle", credit_cents=2000 - 1000 + first.win_cents)
-                await visit_2.wait_until_shown(state="idle", credit_cents=1000 - 200 + second.win_cents)
+                await visit_1.wait_until_shown(state="idle", credit_cents=2000 - 1000 + first.paid_cents)
+                await visit_2.wait_until_shown(state="idle", credit_cents=1000 - 200 + second.paid_cents)
 
     asyncio.run(session())
     with open_view(folder.root) as view:
@@ -262,7 +262,7 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
                 assert hands[0].keys() == {"bank", "box-1", "box-2"}
                 for visit, shown in zip((first, second), outcomes, strict=True):
                     visit.send_intent("shown", shown.play_id)
-                    await visit.wait_until_shown(state="idle", credit_cents=2000 - 100 + shown.win_cents)
+                    await visit.wait_until_shown(state="idle", credit_cents=2000 - 100 + shown.paid_cents)
 
     asyncio.run(session())
     with open_view(folder.root) as view:

@@ -54,7 +54,7 @@ class TooManyOutcomesError(Exception):
     """Raised when the tree is larger than the test permits."""
 
 
-def compute_outcome_distribution(game, credits_, of=lambda outcome: outcome.win_credits, most=None):
+def compute_outcome_distribution(game, credits_, of=lambda outcome: outcome.returned_credits, most=None):
     """Return the exact distribution of a game by walking the tree of its draws, without any analysis.
 
     ``of`` selects the value of an outcome; by default it is the credits won. Decisions take their first option, which

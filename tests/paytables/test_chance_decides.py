@@ -39,7 +39,7 @@ def walk_path(game, wager, path):
                 raise AskError(decision.options)
             decision = play.send(Choice(value))
     except StopIteration as end:
-        return end.value.win_credits
+        return end.value.returned_credits
 
 
 def best_and_worst(game, wager, path=(), *, chance=False):
@@ -155,7 +155,7 @@ def test_every_sequence_of_choices_in_a_library_game_needs_a_draw(name, seeded_d
         for n in range(400):
             records, _, outcome = play_whole_game(game, wager, seeded_draw(f"{name} {way} {n}"), choose)
             assert any(bound > 1 for bound, _, _ in records)
-            wins.add(outcome.win_credits)
+            wins.add(outcome.returned_credits)
             if n >= 20 and len(wins) > 1:
                 break
         assert len(wins) > 1, (wager, way)

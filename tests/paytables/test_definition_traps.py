@@ -97,7 +97,7 @@ def test_each_stop_is_drawn_in_proportion_to_its_weight(is_spun_again):
         if is_spun_again:
             played.advance(Choice(0))  # no reel is held
         shown[played.outcome.display["window"][0][1]] += 1
-        won_credits += played.outcome.win_credits
+        won_credits += played.outcome.returned_credits
     assert shown == {"blank": 60, "seven": 1, "bar": 3}
     assert won_credits == 1 * 20 + 3 * 5
 
@@ -300,7 +300,7 @@ def test_a_scatter_is_shown_where_it_was_counted():
     game = of(definition(symbols=SCATTER, **BOOK))
     draws = [(4, 0, "base.reel1"), (4, 0, "base.reel2")]
     outcome = play_through(game, game.build_wager(1), ReplayDrawSource(draws))
-    assert outcome.win_credits == 9
+    assert outcome.returned_credits == 9
     scatter = next(win for win in outcome.display["wins"] if win["name"] == "2 star")
     assert scatter["positions"] == [[0, 1], [1, 0]]
     assert outcome.display["window"] == [["W", "star", "blank"], ["star", "blank", "blank"]]

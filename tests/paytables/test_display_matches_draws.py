@@ -51,7 +51,7 @@ def test_the_reels_shown_before_the_first_game_are_not_a_win_at_any_bet(name):
         if round_.decision is not None:
             round_.advance(Choice(round_.decision.options[-1]))  # all reels are held
         assert round_.outcome.display["steps"][0]["stops"] == rest_stops
-        assert (round_.outcome.win_credits, round_.outcome.display["wins"]) == (0, [])
+        assert (round_.outcome.returned_credits, round_.outcome.display["wins"]) == (0, [])
 
 
 @pytest.mark.requirement("B-17", "B-10", "B-08")

@@ -80,7 +80,7 @@ def test_a_simulation_agrees_with_the_exact_figures(name, form, games):
     bet = next(b for b in analyse(game).bets if b.bet == f"{form} at 1")
     wager = game.build_wager(bet.cost_credits, form=form)
     chance = Chance(7)
-    wins = [play_through(game, wager, chance).win_credits for _ in range(games)]
+    wins = [play_through(game, wager, chance).returned_credits for _ in range(games)]
     hits = sum(win > 0 for win in wins)
     p = float(bet.hit_probability)
     assert abs(hits - games * p) < 4 * math.sqrt(games * p * (1 - p))

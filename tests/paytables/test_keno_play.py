@@ -136,7 +136,7 @@ def test_a_game_is_reproduced_from_its_recorded_draws(seed):
         total += won
         levels += sorted(hit)
     assert len(outcome.display["draws"]) == draws
-    assert outcome.win_credits == total == sum(win.credits for win in outcome.settlements)
+    assert outcome.returned_credits == total == sum(win.credits for win in outcome.settlements)
     assert list(outcome.progressives) == levels
 
 

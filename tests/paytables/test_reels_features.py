@@ -60,7 +60,7 @@ def test_no_series_is_longer_than_its_cap_in_play():
     assert [s["stage"] for s in outcome.display["steps"]] == ["base", *["free"] * 4]
     assert [s["multiplier"] for s in outcome.display["steps"]] == [1, 1, 2, 5, 5]
     assert [s["left"] for s in outcome.display["steps"]] == [0, 3, 2, 1, 0]
-    assert outcome.win_credits == 1 + 1 + 2 + 5 + 5
+    assert outcome.returned_credits == 1 + 1 + 2 + 5 + 5
 
 
 def test_a_multiplier_that_moves_with_a_symbol():
@@ -296,7 +296,7 @@ def test_player_may_hold_other_reels_than_the_advised_ones():
     assert played.decision.prompt["advice"] == 0b01  # the reel that shows the better symbol
     played.advance(Choice(0b10))
     assert played.outcome.display["steps"][0]["held"] == 0b10
-    assert played.outcome.win_credits == 1  # the first reel was spun again and shows the other symbol
+    assert played.outcome.returned_credits == 1  # the first reel was spun again and shows the other symbol
 
 
 @pytest.mark.requirement("C-20", "B-09")
@@ -319,14 +319,14 @@ def test_the_double_up_is_fair_optional_and_limited():
     with pytest.raises(StopIteration) as end:
         play.send(Choice("red"))
     outcome = end.value.value
-    assert outcome.win_credits == 0 == sum(w.credits for w in outcome.settlements)
+    assert outcome.returned_credits == 0 == sum(w.credits for w in outcome.settlements)
     assert [r["credits"] for r in outcome.display["double_up"]] == [6, 0]
     lost = play_through(game, game.build_wager(1), ReplayDrawSource([(2, 1, "base.reel1")]))
-    assert lost.win_credits == 0  # no win, no question
+    assert lost.returned_credits == 0  # no win, no question
     collected = play_through(
         game, game.build_wager(1), ReplayDrawSource([(2, 0, "base.reel1")]), [Choice("collect")]
     )
-    assert collected.win_credits == 3
+    assert collected.returned_credits == 3
 
 
 @pytest.mark.requirement("C-20")
@@ -345,7 +345,7 @@ def test_a_double_up_is_offered_only_while_the_doubled_win_is_within_its_limit(p
         to_win.append(played.decision.prompt["to_win"])
         played.advance(Choice("red"))
     assert to_win == offered
-    assert played.outcome.win_credits == (offered or [prize])[-1]
+    assert played.outcome.returned_credits == (offered or [prize])[-1]
 
 
 def test_progressives_by_prize_by_chance_and_by_mystery():
@@ -418,7 +418,7 @@ def test_every_library_game_replays_its_record(name, seeded_draw):
         replayed = play_with_choices(game.play(wager, replay), wager, choices)
         replay.check_all_numbers_used()
         assert replayed.to_json() == outcome.to_json()
-        assert outcome.win_credits == sum(w.credits for w in outcome.settlements)
+        assert outcome.returned_credits == sum(w.credits for w in outcome.settlements)
 
 
 def test_the_bounded_distribution_of_unlimited_retriggers_approaches_the_exact_moments():

@@ -264,9 +264,9 @@ def test_a_spin_pays_every_area_it_wins_and_shows_where_it_stopped():
     assert [part["credits"] for part in steps[1]["parts"][:3]] == [(2 + 10) * 3, 15 * 3, 0]
     assert outcome.display["revolutions"] == 3
     assert [(w.name, w.credits) for w in outcome.settlements] == [("on-a a", 18), ("either a", 90)]
-    assert outcome.win_credits == outcome.display["credits"] == 108
-    assert play_through(game, wager, Given([8])).win_credits == 2 * 4
-    assert play_through(game, game.build_wager(1), Given([1])).win_credits == 0
+    assert outcome.returned_credits == outcome.display["credits"] == 108
+    assert play_through(game, wager, Given([8])).returned_credits == 2 * 4
+    assert play_through(game, game.build_wager(1), Given([1])).returned_credits == 0
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -116,7 +116,7 @@ class Blackjack(LifeOfSeats):
         assert [hands["box-1"], hands["box-1-2"]] == [["8s", "2h", "Td"], ["8d", "9d"]]
         own_hands = {hand["id"] for hand in replay.display["hands"] if "own" in hand}
         assert own_hands == ({"box-1", "box-1-2"} if number == 0 else {f"box-{number + 1}"})
-        assert replay.win_credits * 100 == BACK[number]
+        assert replay.returned_credits * 100 == BACK[number]
 
 
 @pytest.mark.timeout(1_800)

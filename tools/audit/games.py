@@ -566,7 +566,7 @@ class GameAudit:
         """Check that the entry that ends a game pays and records what the replayed outcome requires."""
         _, outcome, end_entry, end_record = ended_game
         transfers = end_entry.transaction.transfers
-        due_cents = (outcome.win_credits - outcome.push_credits) * start_record.denomination_cents
+        due_cents = (outcome.returned_credits - outcome.push_credits) * start_record.denomination_cents
         paid_cents = sum([t.amount_cents for t in transfers if t.source in _WIN_SOURCE_ACCOUNTS])
         if not due_cents == paid_cents == end_record.win_cents:
             self._report_finding(
@@ -717,7 +717,7 @@ def _describe_outcome_difference(replayed_outcome: Outcome | None, recorded_outc
     """Return a part of a sentence that states the wins of both outcomes and where the outcomes differ."""
     if replayed_outcome is None or recorded_outcome is None:
         expected_text, found_text = (
-            "none yet" if outcome is None else f"{outcome.win_credits} credits"
+            "none yet" if outcome is None else f"{outcome.returned_credits} credits"
             for outcome in (replayed_outcome, recorded_outcome)
         )
         return f"expected {expected_text}, found {found_text}"
@@ -728,7 +728,7 @@ def _describe_outcome_difference(replayed_outcome: Outcome | None, recorded_outc
         if expected_json.get(name) != recorded_json.get(name)
     )
     return (
-        f"expected {replayed_outcome.win_credits} credits, found {recorded_outcome.win_credits} credits; "
+        f"expected {replayed_outcome.returned_credits} credits, found {recorded_outcome.returned_credits} credits; "
         f"differing fields: {', '.join(field_names) or 'settlements'}"
     )
 

@@ -470,7 +470,7 @@ class PlainGameFinder:
         if outcome is None or outcome.progressives or outcome.merchandise or outcome.double_up_stakes:
             return False
         plain_game.push_cents = outcome.push_credits * terms.denomination_cents
-        plain_game.win_cents = outcome.win_credits * terms.denomination_cents - plain_game.push_cents
+        plain_game.win_cents = outcome.returned_credits * terms.denomination_cents - plain_game.push_cents
         settled_credits = sum([settlement.staked_credits for settlement in outcome.settlements])
         if (
             not 0 <= plain_game.win_cents <= AMOUNT_CENTS_MAX

@@ -653,7 +653,7 @@ class TournamentAudit:
                 entry, f"the entry ends play {record.play_id}, which still waits for a decision"
             )
             return
-        won_points = outcome.win_credits - outcome.push_credits
+        won_points = outcome.returned_credits - outcome.push_credits
         if (record.won_points, record.push_points) != (won_points, outcome.push_credits):
             self._report_finding(
                 entry,
@@ -667,7 +667,8 @@ class TournamentAudit:
             best_points=max(tournament_round.best_points, won_points),
             table_state=outcome.table_state,
             last_game=LastGame(
-                play_id=record.play_id, paid_cents=outcome.win_credits * play.game_record.denomination_cents
+                play_id=record.play_id,
+                paid_cents=outcome.returned_credits * play.game_record.denomination_cents,
             ),
         )
         self._compare_round(entry, round_after)

@@ -57,7 +57,7 @@ def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, settings
         outcome = play_with_answers(
             game.play(wager, draw), wager, lambda decision: Choice(decision.options[0])
         )
-        if theme.find_celebration_level(outcome.win_credits, bet_credits) < 2:
+        if theme.find_celebration_level(outcome.returned_credits, bet_credits) < 2:
             continue
         timeline = build_view_timeline(build_view_after_outcome(idle_view, game_view, outcome), theme)
         if timeline is not None and timeline.end_seconds < settings.seconds_max - 2 * _IDLE_SECONDS:
@@ -81,8 +81,8 @@ def build_view_after_outcome(view: View, game_view: GameView, outcome: Outcome) 
         play_id="preview",
         game_id=game_view.id,
         bet_credits=bet,
-        win_credits=outcome.win_credits,
-        win_cents=outcome.win_credits * denomination_cents,
+        returned_credits=outcome.returned_credits,
+        paid_cents=outcome.returned_credits * denomination_cents,
         display=outcome.to_json()["display"],
     )
     return apply_message(apply_message(view, playing_snapshot), outcome_message)
@@ -137,14 +137,14 @@ def iter_frames(
     while now < end_seconds:
         yield replace(view, now=now)
         now += frame_seconds
-    win_cents = outcome.win_credits * choose_denomination_cents(game_view)
+    paid_cents = outcome.returned_credits * choose_denomination_cents(game_view)
     view_after_game = apply_message(
         replace(view, now=now),
         build_snapshot(
             game_view,
             "en",
-            credit_cents=_compute_credit_after_wager_cents(game_view) + win_cents,
-            win_cents=win_cents,
+            credit_cents=_compute_credit_after_wager_cents(game_view) + paid_cents,
+            paid_cents=paid_cents,
             **denomination_fields,
         ),
     )

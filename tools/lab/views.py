@@ -84,7 +84,7 @@ def build_snapshot(game_view: GameView, language: str, **changes: Any) -> Snapsh
         "denomination_cents": UNIT_CENTS,
         "bet_credits": 0 if game_view.presentation.get("spots") else max(game_view.bet_options),
         "credit_cents": 123450,
-        "win_cents": 0,
+        "paid_cents": 0,
         "last_display": None,
         "accepted_inputs": _ALL_INPUTS,
         "progressives": build_level_views(game_view),

@@ -285,7 +285,7 @@ def end_purse_game(machine: PositionMachine, _: Event) -> None:
             f"{game_record.play_id}: a tournament game ended, but the record of its round or its outcome is missing"
         )
     push_points = game_record.outcome.push_credits
-    won_points = game_record.outcome.win_credits - push_points
+    won_points = game_record.outcome.returned_credits - push_points
     number = machine.position.number
     accounts_and_points = (
         ("tournament:win", name_won_points_account(number), won_points),

@@ -154,7 +154,7 @@ class GameRecord:
 
         0 if undecided. Progressive levels and prizes in kind are not included.
         """
-        return 0 if self.outcome is None else self.outcome.win_credits * self.denomination_cents
+        return 0 if self.outcome is None else self.outcome.returned_credits * self.denomination_cents
 
     @property
     def push_cents(self) -> int:

@@ -78,7 +78,7 @@ def draw_celebration(context: DrawingContext) -> None:
     feature_title = _find_closing_title(context, view.presentation)
     if timeline.celebration_level < (
         0 if feature_title else 2
-    ) or not view.presentation.outcome.win_cents + len(view.presentation.outcome.prizes):
+    ) or not view.presentation.outcome.paid_cents + len(view.presentation.outcome.prizes):
         return
     if view.decision is not None and is_decision_due(view, context.theme):
         return  # Do not hide the options.
@@ -123,7 +123,7 @@ def draw_celebration(context: DrawingContext) -> None:
         amount_text = _format_win_amount(
             context,
             view.presentation.outcome,
-            compute_roll_up_amount(view.presentation.outcome.win_cents, elapsed_seconds, roll_up_seconds),
+            compute_roll_up_amount(view.presentation.outcome.paid_cents, elapsed_seconds, roll_up_seconds),
         )
         glow = LinearGradient(
             (
@@ -178,7 +178,7 @@ def _format_win_amount(context: DrawingContext, outcome: GameOutcome, win_cents:
 
     For merchandise alone, it is the stated value. For a progressive whose amount is not known yet, it says so.
     """
-    if outcome.prizes and not outcome.win_cents:
+    if outcome.prizes and not outcome.paid_cents:
         value_cents = sum(prize.value_cents for prize in outcome.prizes)
         return context.texts.translate("win.worth", amount=context.format_money(value_cents))
     if not outcome.prizes and any(progressive.amount_cents is None for progressive in outcome.progressives):

@@ -82,7 +82,7 @@ def compute_meter_amounts(context: DrawingContext) -> MeterAmounts:
         credit_cents = (
             view.previous_credit_cents + (credit_cents - view.previous_credit_cents) * rolled_permille // 1000
         )
-    win_cents = snapshot.win_cents
+    win_cents = snapshot.paid_cents
     timeline = build_view_timeline(view, context.theme)
     if view.presentation is not None and timeline is not None and snapshot.state == "playing":
         elapsed_seconds, presentation = view.now - view.presentation.began_at, view.presentation
@@ -92,11 +92,11 @@ def compute_meter_amounts(context: DrawingContext) -> MeterAmounts:
             min(elapsed_seconds, timeline.last_stop_seconds - _SECONDS_BEFORE_LAST_STEP_END),
         )
         counted_cents = min(
-            presentation.outcome.win_cents,
+            presentation.outcome.paid_cents,
             presentation.presented_cents + counted_credits * snapshot.denomination_cents,
         )
         rolled_cents = compute_roll_up_amount(
-            presentation.outcome.win_cents - counted_cents,
+            presentation.outcome.paid_cents - counted_cents,
             elapsed_seconds - timeline.last_stop_seconds,
             timeline.roll_up_end_seconds - timeline.last_stop_seconds,
         )

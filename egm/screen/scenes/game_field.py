@@ -90,7 +90,7 @@ def _draw_between_games(context: DrawingContext) -> None:
         return
     reel_data = reel_data_by_stage[reel_spin.stage] if reel_spin else next(iter(reel_data_by_stage.values()))
     # Wins are no longer drawn once they were cashed out, or another game was selected.
-    if reel_spin is None or view.snapshot is None or not view.snapshot.win_cents:
+    if reel_spin is None or view.snapshot is None or not view.snapshot.paid_cents:
         draw_stopped_reels(context, reel_data, reel_spin.last_window if reel_spin else None)
         return
     window, wins = find_current_window(reel_spin, view.now, context.theme.motion.winning_line_seconds)

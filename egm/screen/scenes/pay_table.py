@@ -253,7 +253,7 @@ def _find_won_pay_id(context: DrawingContext) -> str:
     if not isinstance(step, TableStep) or view.snapshot is None:
         return ""
     is_win_collected = (
-        view.snapshot.is_between_games and not view.snapshot.win_cents and view.decision is None
+        view.snapshot.is_between_games and not view.snapshot.paid_cents and view.decision is None
     )
     return (
         ""

@@ -133,7 +133,7 @@ def _draw_recall_facts(context: DrawingContext, page: ServicePage, replay: Repla
     """Draw facts about the recalled game on the side panels: bet, win, time, and the moment of the game shown."""
     texts, format_money = context.texts, context.format_money
     win_text = (
-        texts.translate("page.open_game") if replay.win_cents is None else format_money(replay.win_cents)
+        texts.translate("page.open_game") if replay.paid_cents is None else format_money(replay.paid_cents)
     )
     left_facts = [
         (texts.translate("page.when"), texts.format_date_and_time(replay.time_utc)),

@@ -104,7 +104,7 @@ def find_highlighted_win(context: DrawingContext) -> WinOnReels | None:
             + find_reels_stop_seconds(timeline.steps[-1], motion)
             + len(last_step.cascade_windows) * motion.cascade_window_seconds
         )
-    elif not view.snapshot.win_cents:
+    elif not view.snapshot.paid_cents:
         return None
     if elapsed_seconds < 0:
         return None

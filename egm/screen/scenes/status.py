@@ -202,10 +202,10 @@ def _choose_idle_status(context: DrawingContext, snapshot: Snapshot) -> TextAndC
     )
     if purchase_text and (_has_bet_changed(context.view) or context.view.chips.refusal_key):
         return purchase_text, "text"
-    if snapshot.win_cents and win is not None:
+    if snapshot.paid_cents and win is not None:
         return _format_win(context, win), "win"
-    if snapshot.win_cents:
-        return _add_round_ending(context, _describe_total_win(context, snapshot.win_cents))
+    if snapshot.paid_cents:
+        return _add_round_ending(context, _describe_total_win(context, snapshot.paid_cents))
     game = context.view.game
     slip = context.view.marked_keno_slip
     if game is not None and is_keno_game(game) and slip.has_marks and not is_valid_slip(game, slip):
@@ -304,7 +304,7 @@ def _describe_finished_keno_ticket(context: DrawingContext) -> TextAndColour | N
     draw_count = sum(isinstance(step, KenoStep) for step in presentation.steps)
     if draw_count < _KENO_DRAWS_FOR_SUMMARY_MIN:
         return None
-    won_cents = presentation.outcome.win_cents
+    won_cents = presentation.outcome.paid_cents
     staked_cents = presentation.outcome.bet_credits * context.view.denomination_cents
     staked_text = context.format_money(staked_cents)
     if not won_cents:
@@ -415,9 +415,9 @@ def _choose_game_status(
         return translate("status.resumed" if presentation.outcome.is_resumed else "status.spinning"), "text"
     if any(progressive_win.amount_cents is None for progressive_win in presentation.outcome.progressives):
         return translate("progressive.confirming"), "amber"
-    if not presentation.outcome.prizes and not presentation.outcome.win_cents:
+    if not presentation.outcome.prizes and not presentation.outcome.paid_cents:
         return _describe_lost_round(context) or translate("status.no_win"), "text_dim"
-    win_status = _add_round_ending(context, _describe_total_win(context, presentation.outcome.win_cents))
+    win_status = _add_round_ending(context, _describe_total_win(context, presentation.outcome.paid_cents))
     return (
         (format_prizes_won(context, presentation.outcome.prizes), "win")
         if presentation.outcome.prizes

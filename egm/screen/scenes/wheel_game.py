@@ -26,7 +26,7 @@ def draw_idle_wheel(context: DrawingContext) -> None:
     pays for one credit staked, on the first area that pays for its symbol.
     """
     view, step = context.view, find_last_step(context.view)
-    has_won = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.win_cents)
+    has_won = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.paid_cents)
     if not isinstance(step, WheelStep):
         pay_by_symbol: dict[str, int] = {}
         for area in _read_areas(context):

@@ -30,7 +30,7 @@ from egm.unix_sockets import open_socket_address
 MESSAGES = [
     Hello(token="t"),
     GameOutcome(
-        play_id="p", game_id="g", bet_credits=1, win_credits=2, win_cents=10, display={"a": [1, "x"]}
+        play_id="p", game_id="g", bet_credits=1, returned_credits=2, paid_cents=10, display={"a": [1, "x"]}
     ),
     DecisionRequest(play_id="p", kind="pick", options=(1, "b"), display={}),
     Intent(name="bet", value=3),

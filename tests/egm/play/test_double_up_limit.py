@@ -103,5 +103,5 @@ def test_no_game_wins_more_than_its_stated_maximum(tmp_path):
             while True:
                 play.send(Choice("red"))
         except StopIteration as end:
-            reached = max(reached, end.value.win_credits)
+            reached = max(reached, end.value.returned_credits)
     assert reached <= bet.max_win_credits_with_double_up

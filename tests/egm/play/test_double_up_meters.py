@@ -46,7 +46,7 @@ def double(rig, rounds):
             continue
         stakes.append(stake_cents)
         rig.engine.handle(EventType.CHOOSE, value="red")
-    return stakes, rig.hands.messages[-1].win_cents
+    return stakes, rig.hands.messages[-1].paid_cents
 
 
 def list_findings(folder):

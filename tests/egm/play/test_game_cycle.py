@@ -47,7 +47,7 @@ def test_the_outcome_is_durable_before_it_is_shown(rig):
     assert [draw[:2] for draw in start["steps"][0]["draws"]] == [[24, 23], [24, 7], [24, 5]]
     message = rig.hands.messages[-1]
     assert isinstance(message, GameOutcome)
-    assert (message.win_credits, message.win_cents, message.is_resumed) == (60, 300, False)
+    assert (message.returned_credits, message.paid_cents, message.is_resumed) == (60, 300, False)
     assert rig.credit_cents == 10000 - 5
 
 

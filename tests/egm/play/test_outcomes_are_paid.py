@@ -62,7 +62,7 @@ def test_a_win_of_a_removed_game_is_paid(won, tmp_path):
     assert restarted.state is State.PLAYING
     message = restarted.hands.messages[-1]
     assert isinstance(message, GameOutcome)
-    assert (message.display, message.win_cents, message.is_resumed) == (shown.display, WIN, True)
+    assert (message.display, message.paid_cents, message.is_resumed) == (shown.display, WIN, True)
     restarted.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert restarted.records("game.void") == []
     restarted.report_shown()
@@ -125,7 +125,7 @@ def test_a_decision_of_a_removed_game_is_asked_again_and_answered(tmp_path, cut_
         assert isinstance(message, DecisionRequest)
         assert (message.options, message.display) == (question.options, question.display)
         restarted.engine.handle(EventType.CHOOSE, value=message.options[0])
-    win_cents = restarted.hands.messages[-1].win_cents
+    win_cents = restarted.hands.messages[-1].paid_cents
     restarted.report_shown()
     assert restarted.credit_cents == 500 - 25 + win_cents
     restarted.journal.self_audit()

@@ -98,7 +98,7 @@ def test_a_hit_is_locked_with_the_outcome_and_paid_with_the_game(rig):
     assert [(h["pool"], h["amount_cents"]) for h in start["hits"]] == [(TOP, top), (LUCKY, 500)]
     assert level(machine, TOP).current_amount == 1500 + Fraction(100, 70) - 1
     shown = machine.hands.messages[-1]
-    assert (shown.win_credits, shown.win_cents) == (20, 100 + top + 500)
+    assert (shown.returned_credits, shown.paid_cents) == (20, 100 + top + 500)
     assert [(w.level, w.amount_cents) for w in shown.progressives] == [("top", top), ("luck", 500)]
     before = machine.credit_cents
     machine.report_shown()
@@ -204,7 +204,7 @@ def test_a_win_and_both_its_levels_are_one_sum_against_the_threshold(tmp_path, t
     machine = make_levels_machine(tmp_path / "state", A, LUCK, MISS, profile=path).boot().insert(10000)
     one_game(machine)
     hits = {hit["pool"]: hit["amount_cents"] for hit in machine.records("progressive.hit")}
-    assert (hits, machine.hands.messages[-1].win_credits) == ({TOP: 1500, LUCKY: 500}, 20)
+    assert (hits, machine.hands.messages[-1].returned_credits) == ({TOP: 1500, LUCKY: 500}, 20)
     assert machine.state is state
     machine.close()
 

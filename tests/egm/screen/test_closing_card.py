@@ -32,7 +32,7 @@ def test_a_feature_ends_with_its_summary_whatever_it_won(name, language, publish
     surface = pygame.Surface(picture.size_pixels)
     for level, least in enumerate(theme.celebration_levels):
         won = max(least * BET, BET // 2)
-        changes = {"bet_credits": BET, "win_credits": won, "win_cents": won}
+        changes = {"bet_credits": BET, "returned_credits": won, "paid_cents": won}
         closing = replace(
             view,
             presentation=replace(

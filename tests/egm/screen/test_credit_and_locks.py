@@ -167,7 +167,7 @@ def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, langu
 def test_a_prize_in_kind_is_announced_by_name_although_no_money_is_won(idle_view, game, outcomes, theme):
     view = show_outcome(idle_view, game, outcomes[game.id].loss)
     play = view.presentation.outcome.model_copy(
-        update={"prizes": (HAMPER, HAMPER), "win_cents": 0, "win_credits": 0}
+        update={"prizes": (HAMPER, HAMPER), "paid_cents": 0, "returned_credits": 0}
     )
     won = replace(view, presentation=replace(view.presentation, outcome=play))
     line = build_view_timeline(won, theme)

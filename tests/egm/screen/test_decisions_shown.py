@@ -39,8 +39,8 @@ def build_outcome(game, outcome):
         play_id="p",
         game_id=game.id,
         bet_credits=max(game.bet_options),
-        win_credits=outcome.win_credits,
-        win_cents=outcome.win_credits * UNIT_CENTS,
+        returned_credits=outcome.returned_credits,
+        paid_cents=outcome.returned_credits * UNIT_CENTS,
         display=outcome.to_json()["display"],
     )
 
@@ -123,7 +123,7 @@ def test_the_view_in_the_last_frame_is_the_outcome(games, published, theme):
                 (r["called"], r["shown"], r["credits"]) for r in display.get("double_up", ())
             ]
             if cards:
-                assert cards[-1].credits == outcome.win_credits
+                assert cards[-1].credits == outcome.returned_credits
 
 
 def test_any_decision_can_be_answered_with_the_deck_alone(games, published, theme):

@@ -142,7 +142,7 @@ def test_a_whole_visit_in_a_browser(sounding_cabinet, browser):
     )
     assert (
         before.credit_cents - over.credit_cents
-    ) == over.bet_credits * over.denomination_cents - over.win_cents
+    ) == over.bet_credits * over.denomination_cents - over.paid_cents
 
     browser.wait_until(lambda: browser.sounds() > 2, "key, reels and stops to be heard")
 
@@ -239,7 +239,7 @@ def test_a_screen_killed_during_a_game_returns_to_it(cabinet, browser):
     over = (
         cabinet.until(lambda s: s.state == "idle" and s.last_display is not None, "the end") and cabinet.last
     )
-    assert over.credit_cents == 2000 - over.bet_credits * over.denomination_cents + over.win_cents
+    assert over.credit_cents == 2000 - over.bet_credits * over.denomination_cents + over.paid_cents
 
     cabinet.process.terminate()
     note = "document.getElementById('note')"

@@ -477,7 +477,7 @@ def test_nothing_reveals_a_win_before_the_reels_have_stopped(games, published, t
         sounds = tuple(name for a, b in pairwise(until) for name in list_cues_between(a, b, theme))
         status = tuple(dict.fromkeys(read_words(until[20], LANDSCAPE_LAYOUT)[-40:])) if number < 2 else ()
         seen.add((line.steps[0].stop_seconds, line.last_stop_seconds, sounds))
-        won += outcome.win_credits > 0
+        won += outcome.returned_credits > 0
         assert {compute_meter_amounts(picture._build_context(moment)).win_cents for moment in until} == {0}
         assert not [words for words in status if "win" in words.lower() and words != "WIN"]
     assert len(seen) == 1
@@ -613,14 +613,14 @@ def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch
     named = 0
     for number in range(300):
         outcome = play_game(source, f"named/{number}", max(game.bet_options))
-        if not outcome.win_credits or len(outcome.display["steps"]) > 1 or named > 12:
+        if not outcome.returned_credits or len(outcome.display["steps"]) > 1 or named > 12:
             continue
         view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
-        snapshot = build_snapshot(game, "en", win_cents=outcome.win_credits * 25)
+        snapshot = build_snapshot(game, "en", paid_cents=outcome.returned_credits * 25)
         after = apply_message(replace(view, now=100 + line.end_seconds), snapshot)
         back = build_idle_view(
-            published, game, "en", win_cents=snapshot.win_cents, last_display=outcome.to_json()["display"]
+            published, game, "en", paid_cents=snapshot.paid_cents, last_display=outcome.to_json()["display"]
         )
         for idle_view in (after, back):
             for i in range(6):
@@ -657,7 +657,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
         line = build_view_timeline(view, theme)
         after = apply_message(
             replace(view, now=100 + line.end_seconds),
-            build_snapshot(game, "en", win_cents=outcome.win_credits * 25),
+            build_snapshot(game, "en", paid_cents=outcome.returned_credits * 25),
         )
         line_texts = set()
         reel_data = read_reel_data(game)
@@ -1000,7 +1000,7 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
                     assert [list(cells) for cells in step.cells_after_spins] == [
                         s["cells"] for s in recorded["spins"]
                     ]
-            assert view.presentation.outcome.win_credits == outcome.win_credits
+            assert view.presentation.outcome.returned_credits == outcome.returned_credits
 
 
 @pytest.mark.requirement("M-19:b", "M-19:c", "M-17")
@@ -1048,11 +1048,11 @@ def test_the_board_says_how_many_numbers_hit_and_what_a_keno_draw_pays_once_it_i
     game = next(game for game in published if game.id == "aurora-keno")
     source = next(candidate for candidate in games if candidate.id == game.id)
     outcomes_ = (play_game(source, f"award/{number}", min(game.bet_options)) for number in range(50))
-    outcome = next(outcome for outcome in outcomes_ if outcome.win_credits > 2)
+    outcome = next(outcome for outcome in outcomes_ if outcome.returned_credits > 2)
     (draw,) = outcome.to_json()["display"]["draws"]
     assert draw["ways"][0]["hits"]
     view, texts = show_outcome(build_idle_view(published, game, "en"), game, outcome), Texts("en")
-    paid = texts.format_count("keno.pays", outcome.win_credits)
+    paid = texts.format_count("keno.pays", outcome.returned_credits)
     hits = texts.translate("keno.count", drawn=20, total=20, hits=len(draw["ways"][0]["hits"]))
     stops = build_view_timeline(view, theme).steps[0].stop_seconds
     moments = [replace(view, now=view.presentation.began_at + stop + 0.001) for stop in stops[-2:]]

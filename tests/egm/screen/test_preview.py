@@ -36,7 +36,7 @@ def test_the_last_frame_of_a_preview_is_the_outcome(theme):
     film = PreviewSettings()
     outcome = find_game_worth_showing(game, FixedDraws("end"), theme, film)
     *_, last = iter_frames(build_game_view(game), outcome, theme, film)
-    assert last.snapshot.win_cents == outcome.win_credits * UNIT_CENTS
+    assert last.snapshot.paid_cents == outcome.returned_credits * UNIT_CENTS
     assert build_view_timeline(last, theme).end_seconds < film.seconds_max
     assert [list(column) for column in last.presentation.steps[-1].window] == outcome.display["window"]
 
@@ -47,7 +47,7 @@ def test_a_preview_uses_a_denomination_of_the_game(theme):
     outcome = find_game_worth_showing(game, FixedDraws("unit"), theme, film)
     views = list(iter_frames(build_game_view(game), outcome, theme, film))
     assert {view.snapshot.denomination_cents for view in views} == {min(game.denominations_cents)}
-    assert views[-1].snapshot.win_cents == outcome.win_credits * min(game.denominations_cents)
+    assert views[-1].snapshot.paid_cents == outcome.returned_credits * min(game.denominations_cents)
 
 
 def test_no_preview_is_made_of_a_game_that_never_wins_enough(theme):

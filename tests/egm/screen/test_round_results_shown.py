@@ -39,12 +39,12 @@ def build_settled_context(theme, name, rows, language="en", state="idle", stays=
         play_id="1",
         game_id=game.id,
         bet_credits=sum(staked for _, staked in rows),
-        win_credits=back,
-        win_cents=back * UNIT_CENTS,
+        returned_credits=back,
+        paid_cents=back * UNIT_CENTS,
         display={"kind": "table", "felt": felt_},
         settlements=tuple(settlements),
     )
-    update = {"state": state, "win_cents": play.win_cents, "standing_credits_by_spot": stays or {}}
+    update = {"state": state, "paid_cents": play.paid_cents, "standing_credits_by_spot": stays or {}}
     after = view.snapshot.model_copy(update=update)
     view = replace(apply_message(view, play), snapshot=after)
     view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end_seconds)
@@ -134,7 +134,7 @@ def build_ended_context(
     view = build_idle_view((game,), game, language)
     idle_snapshot = view.snapshot.model_copy(
         update={
-            "win_cents": before_cents,
+            "paid_cents": before_cents,
             "standing_credits_by_spot": {},
             "felt_state": FeltState(point=point),
         }
@@ -144,15 +144,15 @@ def build_ended_context(
         play_id="2",
         game_id=game.id,
         bet_credits=sum(staked for _, staked in rows),
-        win_credits=0,
-        win_cents=0,
+        returned_credits=0,
+        paid_cents=0,
         display={"kind": "table", "felt": game.presentation["felt"], **(display or {})},
         settlements=tuple({"name": "any", "credits": back, "staked": staked} for back, staked in rows),
     )
     view = apply_message(apply_message(view, idle_snapshot.model_copy(update={"state": "playing"})), play)
     view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end_seconds)
     shown = DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
-    view = apply_message(view, idle_snapshot.model_copy(update={"win_cents": 0, "state": "idle", **after}))
+    view = apply_message(view, idle_snapshot.model_copy(update={"paid_cents": 0, "state": "idle", **after}))
     return shown, DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
 
 
@@ -325,13 +325,13 @@ def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, summary, colour
         play_id="3",
         game_id=game.id,
         bet_credits=wager.credits,
-        win_credits=won,
-        win_cents=won * UNIT_CENTS,
+        returned_credits=won,
+        paid_cents=won * UNIT_CENTS,
         display=dict(played.outcome.display),
     )
     view = apply_message(apply_message(view, view.snapshot.model_copy(update={"state": "playing"})), play)
     view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end_seconds)
     context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
     assert choose_status_text_and_colour(context) == (summary, colour)
-    after = view.snapshot.model_copy(update={"state": "idle", "win_cents": play.win_cents})
+    after = view.snapshot.model_copy(update={"state": "idle", "paid_cents": play.paid_cents})
     assert summary in choose_status_text_and_colour(replace(context, view=apply_message(view, after)))[0]

@@ -147,7 +147,7 @@ def test_the_bet_meter_includes_splits_and_doubles(visit):
         wait_for_decision(player_visit)
     assert compute_meter_amounts(player_visit.context).bet_credits == 2  # what PLAY would bet now
     words, _ = choose_status_text_and_colour(player_visit.context)
-    assert player_visit.view.snapshot.win_cents == 0 or player_visit.context.format_money(800) in words
+    assert player_visit.view.snapshot.paid_cents == 0 or player_visit.context.format_money(800) in words
 
 
 def read_side_panel(player_visit):

@@ -120,8 +120,8 @@ def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
         play_id="1",
         game_id=player.game.id,
         bet_credits=least,
-        win_credits=0,
-        win_cents=0,
+        returned_credits=0,
+        paid_cents=0,
         display={"kind": "table", "felt": player.view.table.felt_kind, "result": "1"},
     )
     player.view = replace(apply_message(player.view, play), now=player.view.now + 60)
@@ -149,8 +149,8 @@ def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
         play_id="1",
         game_id=player.game.id,
         bet_credits=thrown.bet_credits,
-        win_credits=0,
-        win_cents=0,
+        returned_credits=0,
+        paid_cents=0,
         display={"kind": "table", "felt": player.view.table.felt_kind, "result": "1"},
     )
     view = replace(apply_message(player.view, play), presentation=None)
@@ -409,7 +409,7 @@ def test_the_result_appears_nowhere_before_it_has_been_shown(theme, name):
     assert list_shown_results(picture._build_context(moving)) == ()
     result = settled.snapshot.last_display.get("result")
     assert list_shown_results(picture._build_context(settled)) == (() if result is None else (result,))
-    assert "win" not in picture.build_screen_reader_text(moving).lower() or not moving.snapshot.win_cents
+    assert "win" not in picture.build_screen_reader_text(moving).lower() or not moving.snapshot.paid_cents
 
 
 def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
@@ -423,8 +423,8 @@ def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
         play_id="7",
         game_id=game_view.id,
         bet_credits=1,
-        win_credits=0,
-        win_cents=0,
+        returned_credits=0,
+        paid_cents=0,
         display={"kind": "table", "felt": "craps", "dice": [3, 4], "result": "7"},
     )
     view = apply_message(

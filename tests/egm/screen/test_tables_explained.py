@@ -114,11 +114,11 @@ def test_a_lost_round_after_a_won_one_is_reported_by_the_real_machine(visit):
     player_visit = visit("quebec-roulette-french", 1, 0)
     player_visit.press("spot", "red")
     player_visit.play_out()
-    assert player_visit.view.snapshot.win_cents
+    assert player_visit.view.snapshot.paid_cents
     assert player_visit.bar.startswith("Result: 32 red  ·  You receive ")
     player_visit.press("repeat")
     player_visit.play_out()
-    assert not player_visit.view.snapshot.win_cents
+    assert not player_visit.view.snapshot.paid_cents
     assert player_visit.bar.startswith("Result: 0 green  ·  No win. Lost: ")
 
 

@@ -53,7 +53,7 @@ def view_of(language, game=GAMES[0], *, won_cents=0, **changes):
         state="tournament" if tournament.is_on else "idle",
         tournament=tournament,
         credit_cents=tournament.points * UNIT_CENTS,
-        win_cents=won_cents,
+        paid_cents=won_cents,
         accepted_inputs=("play", "language", "service"),
     )
 

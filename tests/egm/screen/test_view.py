@@ -118,7 +118,7 @@ def test_play_during_a_presentation_only_shortens_it(idle_view, game, outcomes, 
     assert requests == ()
     assert not is_presentation_running(replace(skipped, now=rolling.now + 0.01), theme)
     assert (
-        compute_meter_amounts(build_context(skipped, theme)).win_cents == view.presentation.outcome.win_cents
+        compute_meter_amounts(build_context(skipped, theme)).win_cents == view.presentation.outcome.paid_cents
     )
 
 
@@ -277,7 +277,8 @@ def test_what_is_drawn_is_what_was_recorded(idle_view, games, game, theme):
             (win["credits"], win["number"], win["positions"]) for win in display["wins"]
         ]
         assert (
-            compute_meter_amounts(build_context(final, theme)).win_cents == outcome.win_credits * UNIT_CENTS
+            compute_meter_amounts(build_context(final, theme)).win_cents
+            == outcome.returned_credits * UNIT_CENTS
         )
         assert compute_meter_amounts(build_context(final, theme)).credit_cents == 123450
 

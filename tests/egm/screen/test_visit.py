@@ -167,7 +167,7 @@ def visit(tmp_path, theme):
 def test_the_win_and_message_of_a_game_are_removed_at_the_next(visit):
     player_visit = visit(*MAPLES)
     player_visit.do(player_visit.room.insert, 2000).play_out()
-    assert player_visit.view.snapshot.win_cents == 300
+    assert player_visit.view.snapshot.paid_cents == 300
     assert "3.00" in player_visit.bar
     assert compute_meter_amounts(player_visit.context).win_cents == 300
     player_visit.press("game", "aurora-twenty")
@@ -176,7 +176,7 @@ def test_the_win_and_message_of_a_game_are_removed_at_the_next(visit):
     assert "3.00" not in player_visit.bar
     assert find_last_step(player_visit.view) is None
     player_visit.press("game", "maple-classic")
-    assert player_visit.view.snapshot.win_cents == 300  # the last game of this player on this game
+    assert player_visit.view.snapshot.paid_cents == 300  # the last game of this player on this game
 
 
 @pytest.mark.requirement("C-16")
@@ -253,7 +253,7 @@ def test_after_cash_out_the_status_line_says_where_the_money_is(visit):
     player_visit.wait(15)
     assert player_visit.bar == "Insert a bill or a ticket to play"
     player_visit.do(player_visit.room.insert, 500)  # the next player: nothing of the last one's is seen again
-    assert player_visit.view.snapshot.win_cents == compute_meter_amounts(player_visit.context).win_cents == 0
+    assert player_visit.view.snapshot.paid_cents == compute_meter_amounts(player_visit.context).win_cents == 0
     assert player_visit.bar == "$5.00 added to your credits"
     player_visit.wait(6)
     assert player_visit.bar == "Choose your bet, then press PLAY"
@@ -267,7 +267,7 @@ def test_a_restart_does_not_show_the_last_players_win_again(visit, tmp_path):
     player_visit.room.close()
     rig = MachineRig(tmp_path / "0", games=GAMES).boot()
     assert rig.credit_cents == 500
-    assert build_snapshot(rig.engine).win_cents == 0
+    assert build_snapshot(rig.engine).paid_cents == 0
     notice_text = format_notice(player_visit.context, build_snapshot(rig.engine).notices[0])
     assert notice_text == "The machine has restarted. Your credits are safe: $5.00"
     rig.close()

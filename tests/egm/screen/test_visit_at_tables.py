@@ -43,7 +43,7 @@ def test_roulette_chips_are_staked_settled_and_placed_again(tmp_path, theme):
     assert paid_spots == won
     unit = visit.view.snapshot.denomination_cents
     after = visit.view.snapshot.credit_cents
-    assert after == before - staked * unit + visit.view.snapshot.win_cents
+    assert after == before - staked * unit + visit.view.snapshot.paid_cents
     assert visit.view.snapshot.last_results == (display["result"],)
     laid = dict(visit.view.chips.bets)
     visit.press("clear")
@@ -64,7 +64,7 @@ def test_a_pass_line_bet_stays_until_its_point_is_made_or_missed(tmp_path, theme
         rounds += 1
         unit = visit.view.snapshot.denomination_cents
         cost = 0 if stood else stake * unit
-        assert visit.view.snapshot.credit_cents == before - cost + visit.view.snapshot.win_cents
+        assert visit.view.snapshot.credit_cents == before - cost + visit.view.snapshot.paid_cents
         assert visit.view.chips.bets == {}
         if visit.view.snapshot.standing_credits_by_spot:
             assert visit.view.snapshot.standing_credits_by_spot == {"pass": stake}

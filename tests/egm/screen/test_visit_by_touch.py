@@ -143,7 +143,7 @@ def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
         player.touch(Action("play"))  # the reels stop
         player.until(lambda s: s.state == "idle" and s.last_display is not None, "the game's end")
         over = player.last
-        assert over.credit_cents == 2000 - over.bet_credits * over.denomination_cents + over.win_cents
+        assert over.credit_cents == 2000 - over.bet_credits * over.denomination_cents + over.paid_cents
 
         player.after(lambda: player.touch(Action("language")), lambda s: s.language == "fr", "French")
         player.until_said(Texts("fr").translate("meter.credit"))

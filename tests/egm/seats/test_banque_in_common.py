@@ -49,7 +49,7 @@ def test_the_holder_of_each_tableau_answers_for_all_who_bet_on_it(seats, tmp_pat
     answer(rooms, 2, "stand")
     games = [find_open_game(rig.machine) for rig in rooms]
     assert {game.outcome.display["result"] for game in games} == {"9-5-7"}
-    assert [game.outcome.win_credits for game in games] == [10, 40, 20]
+    assert [game.outcome.returned_credits for game in games] == [10, 40, 20]
     for rig in rooms:
         rig.report_shown()
         assert rig.state is State.IDLE, rig.notice

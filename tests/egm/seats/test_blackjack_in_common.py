@@ -203,7 +203,11 @@ def test_a_player_out_of_time_stands_and_is_informed(seats, tmp_path):
         assert rig.notice == "answered_for"
         assert (third.notice, len({len(find_open_game(rig.machine).steps) for rig in rooms})) == (None, 1)
     answer(rooms, 2, "stand")
-    assert [game.outcome.win_credits for game in (find_open_game(rig.machine) for rig in rooms)] == [0, 0, 0]
+    assert [game.outcome.returned_credits for game in (find_open_game(rig.machine) for rig in rooms)] == [
+        0,
+        0,
+        0,
+    ]
     end_display(rooms)
     check_audit(rooms, tmp_path)
 

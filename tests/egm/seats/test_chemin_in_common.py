@@ -134,7 +134,9 @@ def test_a_position_that_cannot_start_covers_nothing(seats, tmp_path):
     assert rooms[2].hands.messages[-1].options == ("draw", "stand")
     rooms[2].engine.handle(EventType.CHOOSE, value="stand")
     apply_recorded_steps(rooms[0].machine.component(SharedTables))
-    won = [0 if (game := find_open_game(rig.machine)) is None else game.outcome.win_credits for rig in rooms]
+    won = [
+        0 if (game := find_open_game(rig.machine)) is None else game.outcome.returned_credits for rig in rooms
+    ]
     assert won == [78, 0, 0, 20, 30, 0]
 
 
@@ -153,7 +155,7 @@ def test_after_a_power_loss_before_the_answer_the_round_continues(seats, tmp_pat
     apply_recorded_steps(rooms[0].machine.component(SharedTables))
     rooms[1].engine.handle(EventType.CHOOSE, value="stand")
     apply_recorded_steps(rooms[0].machine.component(SharedTables))
-    assert [find_open_game(rig.machine).outcome.win_credits for rig in rooms] == [78, 0, 0, 20]
+    assert [find_open_game(rig.machine).outcome.returned_credits for rig in rooms] == [78, 0, 0, 20]
     end(rooms)
     check_audit(rooms, tmp_path)
 

@@ -57,7 +57,7 @@ def check_end(rooms, folder):
         if rig.state is State.HANDPAY:
             continue
         assert rig.state is State.IDLE
-        won_cents = game.outcome.win_credits * game.denomination_cents
+        won_cents = game.outcome.returned_credits * game.denomination_cents
         assert rig.credit_cents == CREDIT_CENTS - game.staked_cents + won_cents
     rooms[0].journal.self_audit()
     rooms[0].close()

@@ -188,7 +188,7 @@ def test_a_memory_clear_pays_or_carries_over_what_each_position_won(seats, tmp_p
 
 def compute_return(rig):
     game = find_open_game(rig.machine)
-    return game.outcome.win_credits * game.denomination_cents
+    return game.outcome.returned_credits * game.denomination_cents
 
 
 @pytest.mark.requirement("E-01", "E-03", "S-33", "B-01")

@@ -63,10 +63,10 @@ def test_a_play_is_recalled_in_figures_and_as_a_picture(rig):
     assert wins == [["3 × Maple leaf", "Line 1", "$3.00"]]
     menu.touch("show")
     replay, shown = read_replay(menu, won)
-    assert (replay.display, replay.game_id, replay.win_cents) == (shown.display, shown.game_id, 300)
+    assert (replay.display, replay.game_id, replay.paid_cents) == (shown.display, shown.game_id, 300)
     assert (replay.step, replay.steps, replay.decision_kind) == (1, 1, "")
     menu.touch("figures").touch("back").touch(newest).touch("show")
-    assert menu.page.replay.win_cents == 0
+    assert menu.page.replay.paid_cents == 0
     assert [r["play_id"] for r in rig.records("recall.shown")] == [won, newest]
     assert rig.records("recall.shown")[0]["person"] == STAFF_NUMBER_BY_ROLE[Role.ATTENDANT]
     assert rig.credit_cents == 2000 - 10 + 300
@@ -137,7 +137,7 @@ def test_an_interrupted_game_is_recalled_first_while_a_door_is_open(rig):
     assert (first.icon, first.cells[4].value) == ("warning", "service.recall.open")
     menu.touch(first.action).touch("show")
     replay, shown = read_replay(menu, first.action)
-    assert (replay.display, replay.win_cents, replay.win_credits) == (shown.display, None, None)
+    assert (replay.display, replay.paid_cents, replay.returned_credits) == (shown.display, None, None)
     menu.home().touch("leave")
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")

@@ -306,7 +306,7 @@ def test_the_stop_card_voids_a_coup_and_keeps_imprisoned_stakes():
         ("red-insured", "void", 1),
     ]
     assert outcome.display["result"] == "void"
-    assert outcome.push_credits == outcome.win_credits == 141
+    assert outcome.push_credits == outcome.returned_credits == 141
     assert outcome.table_state == {"held": shoe["held"]}  # and no shoe: the next coup is dealt of a new one
     taken, state_left = game.rules.take_down_standing_bets()
     assert [(settlement.name, settlement.credits) for settlement in taken] == [("half", 10)]

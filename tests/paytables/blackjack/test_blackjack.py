@@ -292,7 +292,7 @@ def hold_round(game, wager, referee, played, seen):
     assert +found == +due
     assert sum(settlement.staked_credits for settlement in played.settlements) == played.staked_credits
     assert list_undecided_stakes(played) == ()
-    assert played.outcome.win_credits <= len(
+    assert played.outcome.returned_credits <= len(
         {bet.seat for bet in wager.bets}
     ) * game.rules.find_highest_round_return(wager)
     shown = {hand["id"]: hand["cards"] for hand in played.outcome.display["hands"]}

@@ -89,7 +89,7 @@ def play_many(house, rounds, seed):
         assert (rules.state.point, {spot for _, spot in rules.state.switched_bets}) == (after, instructed)
         point = after
         staked += cost
-        returned += outcome.win_credits
+        returned += outcome.returned_credits
         lost += sum(
             settlement.staked_credits - settlement.credits
             for settlement in outcome.settlements

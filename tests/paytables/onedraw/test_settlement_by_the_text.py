@@ -205,7 +205,7 @@ def rounds(name: str, count: int, seed: int) -> None:
         back, stood = settle(
             GAMES[name], on, outcome.display["result"], answers, zero_asks=name == "monaco-roulette-european"
         )
-        assert outcome.win_credits == back, (name, bets, outcome)
+        assert outcome.returned_credits == back, (name, bets, outcome)
         assert not answers
         table = json.loads(json.dumps(outcome.table_state))
         held_bets = [] if table is None else table["held"]
@@ -243,7 +243,7 @@ def test_repeats_and_every_level_of_prison_are_settled_as_the_text_says() -> Non
     wins = []
     for _ in range(3):
         outcome = play_with_choices(game_at_table.play(wager, Given(seventeen)), wager)
-        wins.append(outcome.win_credits)
+        wins.append(outcome.returned_credits)
         game_at_table = game.with_table_state(outcome.table_state)
         if outcome.table_state is not None:
             wager = game_at_table.build_wager(0)
@@ -284,10 +284,10 @@ def test_a_freed_stake_is_worth_half_as_much_for_each_zero_after_the_first(zeros
     game_at_table, wager = game, game.build_wager(1024, bets={"red": 1024})
     for _ in range(zeros):
         outcome = play_with_choices(game_at_table.play(wager, Given(0)), wager, [Choice("prison")])
-        assert outcome.win_credits == 0
+        assert outcome.returned_credits == 0
         game_at_table = game.with_table_state(outcome.table_state)
         wager = game_at_table.build_wager(0)
-    assert play_with_choices(game_at_table.play(wager, Given(red)), wager).win_credits == returned
+    assert play_with_choices(game_at_table.play(wager, Given(red)), wager).returned_credits == returned
 
 
 NUMBERS = [str(n) for n in range(37)]

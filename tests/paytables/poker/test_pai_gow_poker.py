@@ -253,7 +253,7 @@ def rounds(game, seeded_draw, number):
             gave_up = answers[0].value == "surrender"
             expected["stake"] = 0 if gave_up else compute_return(own_setting, bank, bets["stake"])
         assert {settlement.spot: settlement.credits for settlement in outcome.settlements} == expected
-        assert outcome.win_credits <= game.rules.find_highest_round_return(wager)
+        assert outcome.returned_credits <= game.rules.find_highest_round_return(wager)
         replay_draw = ReplayDrawSource(record.records)
         assert play_through(game, wager, replay_draw, answers) == outcome
         replay_draw.check_all_numbers_used()
@@ -404,7 +404,7 @@ def test_rounds_with_advised_settings_agree_with_the_figures(game, seeded_draw):
     won = sum(
         play_with_answers(
             game.play(wager, draw), wager, lambda decision: Choice(decision.prompt["advice"])
-        ).win_credits
+        ).returned_credits
         for _ in range(played)
     )
     assert abs(won / played - float(figures.mean_credits)) < 4 * (float(figures.variance) / played) ** 0.5

@@ -177,7 +177,7 @@ def test_rounds_are_settled_as_the_text_says(seeded_draw):
         hands = {
             hand["id"]: (hand["cards"][:2], hand["cards"][2:]) for hand in round_.outcome.display["hands"]
         }
-        assert round_.outcome.win_credits == compute_return(hands["player"], hands["bank"], stake)
+        assert round_.outcome.returned_credits == compute_return(hands["player"], hands["bank"], stake)
         replay_draw = ReplayDrawSource(record.records)
         assert play_through(game, wager, replay_draw, [answer]) == round_.outcome
         replay_draw.check_all_numbers_used()
@@ -192,7 +192,7 @@ def test_the_best_setting_is_advised_and_agrees_with_the_figures(seeded_draw):
     won = sum(
         paytables.play_with_answers(
             game.play(wager, draw), wager, lambda decision: Choice(decision.prompt["advice"])
-        ).win_credits
+        ).returned_credits
         for _ in range(3000)
     )
     assert abs(won / 3000 - float(figures.mean_credits)) < 4 * (float(figures.variance) / 3000) ** 0.5

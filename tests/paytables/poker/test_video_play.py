@@ -106,7 +106,7 @@ def test_a_royal_pays_more_at_five_credits_only():
         outcome = play_through(
             game, game.build_wager(credits_), Deals("As Ks Qs 2d 2c Js Ts"), [Choice(0b00111)]
         )
-        assert outcome.win_credits == win
+        assert outcome.returned_credits == win
         assert outcome.display["won"] == "royal-flush"
         assert outcome.display["hands"][0]["cards"] == ["As", "Ks", "Qs", "Js", "Ts"]
 
@@ -164,7 +164,7 @@ def test_a_level_is_won_instead_of_the_row(tmp_path):
     assert game.list_levels(game.build_wager(15, hands=3)) == ()
     assert game.list_every_level() == (play,)
     outcome = play_through(game, wager, Deals("As Ks Qs Js 2c Ts"), [Choice(0b01111)])
-    assert (outcome.progressives, outcome.win_credits) == (("royal",), 0)
+    assert (outcome.progressives, outcome.returned_credits) == (("royal",), 0)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_a_game_played_by_its_advice_agrees_with_its_return(seeded_draw):
         outcome = paytables.play_with_answers(
             game.play(wager, draw), wager, lambda decision: Choice(decision.prompt["advice"])
         )
-        won += outcome.win_credits
+        won += outcome.returned_credits
     error = (float(figures.variance) / 150) ** 0.5
     assert abs(won / 150 - float(figures.mean_credits)) < 4 * error
     assert won / 150 > 85  # always taking the first option returns about 35

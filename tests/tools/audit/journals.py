@@ -115,7 +115,7 @@ def append_game(journal, game, number, denomination_cents=5):
             },
         )
     )
-    win_cents = outcome.win_credits * denomination_cents
+    win_cents = outcome.returned_credits * denomination_cents
     journal.append(
         Transaction(
             id=f"{play_id}.end",

@@ -75,7 +75,7 @@ def append_game_with_decisions(journal, game, number, generator):
         )
         kind, taken = "game.choice", taken + 1
         choice = None if outcome else generator.choice(decision.options)
-    win_cents = outcome.win_credits * unit_cents
+    win_cents = outcome.returned_credits * unit_cents
     stakes = [stake * unit_cents for stake in outcome.double_up_stakes]
     sources = ["house:win", *["house:double_up_win"] * len(stakes)]
     if stakes:

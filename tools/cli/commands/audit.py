@@ -455,7 +455,12 @@ def _read_log(view: JournalView, log_name: str, entry_count_max: int | None) -> 
             )
         ]
     return [
-        *map(_build_row, FEATURES.entry_declarations.read_log(view, Log(log_name), entry_count_max))
+        *map(
+            _build_row,
+            FEATURES.entry_declarations.read_log(
+                view, next(log for log in Log if log == log_name), entry_count_max
+            ),
+        )
     ]
 
 

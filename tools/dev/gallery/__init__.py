@@ -102,9 +102,15 @@ def find_sample_outcomes(game: Game, theme: Theme, tries: int = 4000) -> SampleO
     sought_kind_count = 3 if game.header.family == "keno" else 4  # a draw of Keno has no step after its first
     for number in range(tries):
         outcome = _play_wager(game, f"{game.id}/{number}", wager)
-        level = theme.find_celebration_level(outcome.win_credits, bet)
+        level = theme.find_celebration_level(outcome.returned_credits, bet)
         kind = (
-            "big_win" if level >= 3 else "small_win" if level else "loss" if not outcome.win_credits else ""
+            "big_win"
+            if level >= 3
+            else "small_win"
+            if level
+            else "loss"
+            if not outcome.returned_credits
+            else ""
         )
         steps = outcome.display.get("steps") or ()
         if len(steps) > 1:
@@ -137,7 +143,7 @@ def find_doubled_outcome(game: Game, tries: int = 400) -> Outcome | None:
             return Choice("red" if doubles_up else decision.options[0])
 
         outcome = play_with_answers(game.play(wager, FixedDraws(f"{game.id}/{number}")), wager, double_once)
-        if called_colours and outcome.win_credits:
+        if called_colours and outcome.returned_credits:
             return outcome
     return None
 
@@ -153,8 +159,8 @@ def show_outcome(view: View, game: GameView, outcome: Outcome) -> View:
         play_id=game.id,
         game_id=game.id,
         bet_credits=bet_credits,
-        win_credits=outcome.win_credits,
-        win_cents=outcome.win_credits * UNIT_CENTS,
+        returned_credits=outcome.returned_credits,
+        paid_cents=outcome.returned_credits * UNIT_CENTS,
         display=outcome.to_json()["display"],
     )
     return apply_message(apply_message(view, playing_snapshot), outcome_message)
@@ -309,9 +315,9 @@ def _iter_level_scenes(
         level_win = ProgressiveWin(
             id=level_views[0].id, level=level_views[0].level, names=level_views[0].names, amount_cents=cents
         )
-        win_cents = view.presentation.outcome.win_cents + (cents or 0)
+        win_cents = view.presentation.outcome.paid_cents + (cents or 0)
         outcome_message = view.presentation.outcome.model_copy(
-            update={"progressives": (level_win,), "win_cents": win_cents}
+            update={"progressives": (level_win,), "paid_cents": win_cents}
         )
         won_view = replace(view, presentation=replace(view.presentation, outcome=outcome_message))
         timeline = build_view_timeline(won_view, theme)
@@ -336,8 +342,8 @@ def _iter_prize_scenes(
         id=first_prize["id"], names=first_prize["name"], value_cents=first_prize["value_cents"]
     )
     outcome_message = view.presentation.outcome.model_copy(update={"prizes": (prize,)})
-    for name, cents in (("beside-a-win", outcome_message.win_cents), ("alone", 0)):
-        shown_outcome = outcome_message.model_copy(update={"win_cents": cents})
+    for name, cents in (("beside-a-win", outcome_message.paid_cents), ("alone", 0)):
+        shown_outcome = outcome_message.model_copy(update={"paid_cents": cents})
         won_view = replace(view, presentation=replace(view.presentation, outcome=shown_outcome))
         timeline = build_view_timeline(won_view, theme)
         assert timeline is not None
@@ -361,11 +367,11 @@ def _iter_outcome_scenes(
         replace(view, now=100.0 + (timeline.last_stop_seconds + timeline.roll_up_end_seconds) / 2),
     )
     settled_view = replace(view, now=100.0 + timeline.end_seconds)
-    win_cents = outcome.win_credits * UNIT_CENTS
+    win_cents = outcome.returned_credits * UNIT_CENTS
     settled_view = apply_message(
         settled_view,
         build_snapshot(
-            game, idle_view.snapshot.language if idle_view.snapshot else "en", win_cents=win_cents
+            game, idle_view.snapshot.language if idle_view.snapshot else "en", paid_cents=win_cents
         ),
     )
     yield f"{name}-after", replace(settled_view, now=100.0 + timeline.end_seconds + 3.2)

@@ -218,15 +218,15 @@ def _iter_round_scenes(
         played.advance(choose_answer(played.decision))
     outcome = played.outcome
     assert outcome is not None
-    cents = outcome.win_credits * UNIT_CENTS
+    cents = outcome.returned_credits * UNIT_CENTS
     view = apply_message(
         view,
         GameOutcome(
             play_id=game_view.id,
             game_id=game_view.id,
             bet_credits=wager.credits,
-            win_credits=outcome.win_credits,
-            win_cents=cents,
+            returned_credits=outcome.returned_credits,
+            paid_cents=cents,
             display=dict(outcome.display),
             cues=tuple(cue.to_json() for cue in played.cues),
             settlements=tuple(settlement.to_json() for settlement in played.settlements),
@@ -251,7 +251,7 @@ def _iter_round_scenes(
     standing_credits_by_spot = {bet.spot: bet.credits for bet in next_rules.list_standing_bets()}
     closed_spots = tuple(spot.id for spot in next_rules.list_spots() if not spot.accepts_bets)
     snapshot_values = {
-        "win_cents": cents,
+        "paid_cents": cents,
         "last_display": dict(outcome.display),
         "standing_credits_by_spot": standing_credits_by_spot,
         "closed_spots": closed_spots,

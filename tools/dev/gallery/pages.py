@@ -237,7 +237,7 @@ def build_recall_page(game: GameView, recalled: Outcome | Asked, step: int) -> S
         answer = recalled.options[-1]
         options = {"decision_kind": recalled.kind, "options": recalled.options, "answer": answer}
         options["answered"] = describe_choice(recalled.kind, answer)
-    win = None if isinstance(recalled, Asked) else recalled.win_credits
+    win = None if isinstance(recalled, Asked) else recalled.returned_credits
     replay = Replay(
         play_id="play-4812",
         game_id=game.id,
@@ -246,8 +246,8 @@ def build_recall_page(game: GameView, recalled: Outcome | Asked, step: int) -> S
         denomination_cents=25,
         bet_credits=max(game.bet_options),
         credit_before_cents=123_450,
-        win_credits=win,
-        win_cents=None if win is None else win * 25,
+        returned_credits=win,
+        paid_cents=None if win is None else win * 25,
         step=step,
         steps=_RECALLED_STEP_COUNT,
         display=display,

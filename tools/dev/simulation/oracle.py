@@ -98,7 +98,7 @@ class CountedBooks:
             books.hand_paid_cents += sum(payment.amount_cents for payment in player.observed.hand_payments)
             for play in player.observed.games.values():
                 progressive_wins = {win.id: win.amount_cents or 0 for win in play.progressives}
-                books.won_cents += play.win_cents - sum(progressive_wins.values())
+                books.won_cents += play.paid_cents - sum(progressive_wins.values())
                 books.own_levels_cents += sum(
                     cents for name, cents in progressive_wins.items() if name not in LINKED_LEVELS
                 )

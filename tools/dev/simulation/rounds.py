@@ -34,7 +34,7 @@ def find_unbalanced_rounds(
         plays = [outcome_by_play[play_id] for play_id in sorted(round_play_ids) if play_id in outcome_by_play]
         if len(plays) < len(round_play_ids) or plays[0].game_id not in GAMES_BETWEEN_PLAYERS:
             continue
-        lost_credits = sum(play.bet_credits - play.win_credits for play in plays)
+        lost_credits = sum(play.bet_credits - play.returned_credits for play in plays)
         kept_credits = _find_kept_credits(plays)
         if {lost_credits} != kept_credits:
             kept_text = " or ".join(map(str, sorted(kept_credits)))

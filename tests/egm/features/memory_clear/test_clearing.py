@@ -91,10 +91,10 @@ def test_after_a_clear_no_win_is_displayed(tmp_path):
     rig.report_shown()
     before = build_snapshot(rig.engine)
     assert before.last_display["wins"]
-    assert before.win_cents
+    assert before.paid_cents
     rig = reopen_cleared(rig, tmp_path)
     after = build_snapshot(rig.engine)
-    assert (after.last_display, after.win_cents) == (None, 0)
+    assert (after.last_display, after.paid_cents) == (None, 0)
     rig.close()
 
 

@@ -625,7 +625,7 @@ def test_the_view_names_tournament_rules_points_and_win(hall):
     assert shown.current_tournament.points == 297
     assert shown.current_tournament.won_points == won
     assert shown.credit_cents == 297 * 5
-    assert shown.win_cents == won * 5
+    assert shown.paid_cents == won * 5
     hall.play_round()
     assert seen().current_tournament.is_round_over
     hall.fill("tournament_leave")
