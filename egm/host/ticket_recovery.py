@@ -35,8 +35,8 @@ from egm.money.keys import MoneyKey
 from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.money.records.money import CashOutRecord, PrintingRecord
 from egm.money.ticket_ledger import check_ledger_against_journal, update_ledger_faults
-from egm.tickets.audit import LedgerAnchor
 from egm.tickets.desk import TicketDesk
+from egm.tickets.ledger_comparison import LedgerAnchor
 from egm.tickets.model import TicketState
 from egm.tickets.record import TicketAction, TicketRecord
 

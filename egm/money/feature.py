@@ -26,7 +26,7 @@ from egm.money.registers import MONEY_REGISTERS
 from egm.money.rules import MONEY_RULES
 from egm.money.ticket_terms import HostTicketTerms
 from egm.record_fields import Count
-from egm.tickets.audit import LedgerAnchor
+from egm.tickets.ledger_comparison import LedgerAnchor
 
 MONEY_FEATURE: Final = Feature(
     name="money",

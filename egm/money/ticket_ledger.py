@@ -21,7 +21,9 @@ from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.money.entries import TICKET_LEDGER_CHECKED, TicketLedgerChecked
 from egm.money.keys import MoneyKey
 from egm.money.records.host import HostTicketRecord, RedemptionStatus
-from egm.tickets.audit import (
+from egm.tickets.desk import TicketDesk
+from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
+from egm.tickets.ledger_comparison import (
     LEDGER_DIGEST_DIGIT_COUNT,
     AccountComparison,
     LedgerAnchor,
@@ -29,12 +31,10 @@ from egm.tickets.audit import (
     find_ledger_before_clear,
     find_ledger_disagreement_error,
     find_older_ledger_error,
-    format_restoration,
     is_known_to_journal,
+    read_restoration_id,
     sum_ledger_cents,
 )
-from egm.tickets.desk import TicketDesk
-from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE, compute_commitment
 from egm.tickets.record import TicketAction, TicketMove, TicketRecord
 from egm.tickets.store import LEDGER_HEAD_MAC_PURPOSE, LastSeenJournalEntry, TicketStore
@@ -130,7 +130,7 @@ def check_ledger_against_journal(machine: PositionMachine) -> str:
     store = machine.component(TicketDesk).store
     stored_anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR)
     initial_anchor = _find_initial_anchor(machine)
-    is_restored = stored_anchor is None or stored_anchor.restoration != initial_anchor.restoration
+    is_restored = stored_anchor is None or stored_anchor.restoration_id != initial_anchor.restoration_id
     if disagreement := find_older_ledger_error(store, machine.journal):
         return f"{disagreement}{_TICKET_LEDGER_REMEDY}"
     anchor = initial_anchor if stored_anchor is None or is_restored else stored_anchor
@@ -142,7 +142,7 @@ def check_ledger_against_journal(machine: PositionMachine) -> str:
     move_number, digest = store.last_move
     new_anchor = replace(anchor, move_number=move_number, digest=digest[:LEDGER_DIGEST_DIGIT_COUNT])
     if new_anchor != stored_anchor:
-        restoration = _describe_restoration(store) if anchor.restoration and is_restored else None
+        restoration = _describe_restoration(store) if anchor.restoration_id and is_restored else None
         machine.post(
             TICKET_LEDGER_CHECKED,
             TicketLedgerChecked(move_number=move_number, last_restoration=restoration),
@@ -172,7 +172,7 @@ def find_reason_journal_is_incomplete(machine: PositionMachine) -> str:
     initial_anchor = _find_initial_anchor(machine)
     anchor = (
         initial_anchor
-        if stored_anchor is None or stored_anchor.restoration != initial_anchor.restoration
+        if stored_anchor is None or stored_anchor.restoration_id != initial_anchor.restoration_id
         else stored_anchor
     )
     if all(
@@ -270,7 +270,7 @@ def _find_initial_anchor(machine: PositionMachine) -> LedgerAnchor:
             for account, account_cents in ledger_cents_by_account.items()
         }
     return LedgerAnchor(
-        restoration=format_restoration(store),
+        restoration_id=read_restoration_id(store),
         start_move_number=(
             _find_last_accounted_move_number(journal, restoration, store.last_move.move_number)
             if starting_cents_by_account

@@ -19,7 +19,7 @@ BELOW = {
     "egm/play/records/games.py": "the open game is read by features below play",
     "egm/staff/service/pages.py": "shows the journal's own entries and the clear's",
     "egm/staff/intervention_sheet.py": "a sheet names the doors that were opened, whose entries import those of the staff",
-    "egm/tickets/audit.py": "the ticket ledger is a library below money",
+    "egm/tickets/ledger_comparison.py": "the ticket ledger is a library below money",
     "egm/tickets/proof.py": "the ticket ledger is a library below money",
     "meters/archive.py": "the journal's own entry",
     "meters/checkpoint.py": "the journal's own entries",

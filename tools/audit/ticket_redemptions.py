@@ -11,7 +11,7 @@ from typing import Final
 
 from egm.money import entries
 from egm.record_codec import from_json
-from egm.tickets.audit import ANCHOR_STATE_KEY, LedgerAnchor
+from egm.tickets.ledger_comparison import ANCHOR_STATE_KEY, LedgerAnchor
 from meters import StoredEntry
 from meters.recall import read_details
 
@@ -86,7 +86,7 @@ class TicketRedemptionAudit:
         """
         restoration_id = from_json(
             LedgerAnchor, entry.state[ANCHOR_STATE_KEY], f"state.{ANCHOR_STATE_KEY}"
-        ).restoration
+        ).restoration_id
         if self._ledger_starts and restoration_id == self._ledger_starts[-1]:
             return
         if restoration_id in self._ledger_starts:

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from egm.errors import LocalError, OperatorError
-from egm.tickets.audit import find_ledger_disagreement_error, parse_ledger_anchor
 from egm.tickets.ledger_access import open_machine_ledger
+from egm.tickets.ledger_comparison import find_ledger_disagreement_error, parse_ledger_anchor
 from meters import open_view
 
 

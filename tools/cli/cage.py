@@ -15,9 +15,9 @@ from egm.errors import OperatorError
 from egm.features.memory_clear.records import has_ticket_ended
 from egm.kernel.timekeeping import create_timekeeper
 from egm.people import Permission
-from egm.tickets.audit import ANCHOR_STATE_KEY, find_older_ledger_error, is_known_to_journal
 from egm.tickets.cage import TicketCage
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
+from egm.tickets.ledger_comparison import ANCHOR_STATE_KEY, find_older_ledger_error, is_known_to_journal
 from egm.tickets.proof import list_accepted_redemptions
 from egm.tickets.record import TicketRecord
 from meters import JournalError, JournalView, open_view

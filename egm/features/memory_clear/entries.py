@@ -15,7 +15,7 @@ from egm.kernel.entries import EntryDeclaration
 from egm.kernel.significance import EventEffect, Significance
 from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import CentsOrZero, Count, NonBlankText, PositiveNumber, Sha256Digest
-from egm.tickets.audit import EarlierLedger
+from egm.tickets.ledger_comparison import EarlierLedger
 from meters.checkpoint import GENESIS_KIND
 from meters.transaction import JSON
 

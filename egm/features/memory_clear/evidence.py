@@ -29,7 +29,7 @@ from egm.progressive.entries import LEVEL_OPENED
 from egm.progressive.feeder import UNCOUNTED_CONTRIBUTIONS_MAX
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import RecordError, from_json
-from egm.tickets.audit import EarlierLedger, LedgerAnchor, parse_ledger_anchor
+from egm.tickets.ledger_comparison import EarlierLedger, LedgerAnchor, parse_ledger_anchor
 from meters import StoredEntry
 from meters.recall import CARRIED_GAME_KIND, PLAY_END_KINDS, PLAY_START_KIND
 from meters.transaction import JSON
@@ -73,7 +73,7 @@ class MemoryEvidence:
         self.ticket_ledger: EarlierLedger | None = None
         """The last state of the ticket ledger that the journal records; None without one.
 
-        It also names all ledgers known to be this machine's (:mod:`egm.tickets.audit`).
+        It also names all ledgers known to be this machine's (:mod:`egm.tickets.ledger_comparison`).
         """
         self.original_kind_by_reservation: dict[str, str] = {}
         """The kind of the entry that first made a reservation, by reservation id.
@@ -110,14 +110,16 @@ class MemoryEvidence:
         """Update the last known state of the ticket ledger from the one that a journal entry records."""
         if anchor is None:
             return
-        accepted_restorations = () if self.ticket_ledger is None else self.ticket_ledger.accepted_restorations
-        if anchor.restoration not in accepted_restorations:
-            accepted_restorations = (*accepted_restorations, anchor.restoration)
+        accepted_restorations = (
+            () if self.ticket_ledger is None else self.ticket_ledger.accepted_restoration_ids
+        )
+        if anchor.restoration_id not in accepted_restorations:
+            accepted_restorations = (*accepted_restorations, anchor.restoration_id)
         self.ticket_ledger = EarlierLedger(
-            restoration=anchor.restoration,
+            restoration_id=anchor.restoration_id,
             move_number=anchor.move_number,
             digest=anchor.digest,
-            accepted_restorations=accepted_restorations,
+            accepted_restoration_ids=accepted_restorations,
         )
 
     def _update_from_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:

@@ -29,7 +29,7 @@ from egm.progressive.level import Level
 from egm.progressive.level_changes import LinkProgress
 from egm.record_codec import RecordError, from_json, inline_record, omit_if_default, to_json
 from egm.testing.machine import write_undeclared_entry
-from egm.tickets.audit import LedgerAnchor
+from egm.tickets.ledger_comparison import LedgerAnchor
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor

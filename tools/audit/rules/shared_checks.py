@@ -10,7 +10,7 @@ from egm.kernel.positions import Position
 from egm.money.records.money import CashOutRecord, CashOutRemainder, HandpayRecord
 from egm.play.records.protection import SessionRecord
 from egm.record_codec import is_record, to_json
-from egm.tickets.audit import LedgerAnchor
+from egm.tickets.ledger_comparison import LedgerAnchor
 from meters.identifiers import JOURNAL_TAG_PATTERN
 from meters.reading import read_meters
 from meters.transaction import Transfer

@@ -14,7 +14,7 @@ from egm.kernel.states import STATES_FOR_TRANSFERS, single_state
 from egm.money import entries as money_entries
 from egm.money.records.host import TransferRecord
 from egm.record_codec import to_json
-from egm.tickets.audit import LedgerAnchor
+from egm.tickets.ledger_comparison import LedgerAnchor
 from tools.audit.rules.pattern import (
     CheckContext,
     DerivedValue,
@@ -48,13 +48,13 @@ def _check_ledger_state(context: CheckContext) -> None:
     anchor_after = context.stored_record_after(LedgerAnchor, "tickets")
     if anchor_after is None:
         raise PatternMismatch("state.tickets is missing")
-    is_new_ledger = anchor_before is None or anchor_before.restoration != anchor_after.restoration
+    is_new_ledger = anchor_before is None or anchor_before.restoration_id != anchor_after.restoration_id
     if not is_new_ledger:
         check_ticket_ledger_grows(context)
-    if ("beginning" in context.bound_values) != (is_new_ledger and bool(anchor_after.restoration)):
+    if ("beginning" in context.bound_values) != (is_new_ledger and bool(anchor_after.restoration_id)):
         raise PatternMismatch(
             "record.begun: the ticket ledger was replaced; the entry must name the people who replaced it"
-            if is_new_ledger and anchor_after.restoration
+            if is_new_ledger and anchor_after.restoration_id
             else "record.begun: the ticket ledger was not replaced; the entry must not name people who replaced it"
         )
 

@@ -23,10 +23,10 @@ from egm.config.cabinet_file import find_default_state_folder
 from egm.errors import LocalError, OperatorError
 from egm.kernel.timekeeping import Timekeeper, create_timekeeper
 from egm.people import Permission
-from egm.tickets.audit import compare_ledger_with_journal
 from egm.tickets.cage import TicketCage, TicketPayee, is_ticket_number, iter_payee_register_lines
 from egm.tickets.errors import TicketLedgerDamaged
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
+from egm.tickets.ledger_comparison import compare_ledger_with_journal
 from egm.tickets.model import Ticket, TicketKind, TicketState, Venue
 from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE, combine_proofs, compute_commitment, read_proofs
 from egm.tickets.record import TicketRecord

@@ -19,7 +19,7 @@ ANCHOR_STATE_KEY: Final = "tickets"
 #: Digits of a move's digest that the journal stores.
 LEDGER_DIGEST_DIGIT_COUNT: Final = 16
 
-#: The journal accounts that tickets represent.
+#: The journal accounts of the value of tickets, issued and redeemed.
 COMPARED_ACCOUNTS: Final = tuple(
     f"{account_prefix}:{kind}"
     for account_prefix in ("out:voucher", "world:voucher_in")
@@ -34,18 +34,19 @@ class LedgerAnchor:
     A move of the ledger is one recorded action on a ticket; moves are numbered from 1.
     """
 
-    restoration: str = field(metadata=stored_as("begun"))
-    """The text of :func:`format_restoration` for this ledger; "" if the ledger was never restored."""
+    restoration_id: str = field(metadata=stored_as("begun"))
+    """Identifies this ledger by its last restoration (:func:`read_restoration_id`); "" if it was never restored."""
     start_move_number: int = field(metadata=stored_as("from"))
-    """The number of the ledger's last move for which this journal needs no entry.
+    """Moves of the ledger up to this number need no entry in this journal.
 
-    It was the last move when the journal began or accepted a restored ledger.
+    They were made before the journal began, or before it accepted a restored ledger.
     """
     starting_cents_by_account: Mapping[str, int] = field(metadata=stored_as("base"))
-    """The part of the ledger's totals for which this journal has no entries, by the name of the journal's account.
+    """For each journal account, the part of the ledger's total that this journal does not account for, in minor units.
 
-    In minor units. It dates from before this journal or from a restoration of the ledger; a ticket that the journal has
-    credited and the ledger does not show as redeemed reduces it.
+    It is what the ledger contained when this journal began, or when a restored ledger was accepted. If a restored
+    ledger lacks a redemption that the journal has credited, the ticket's amount is subtracted, so that later totals
+    agree.
     """
     move_number: int = field(metadata=stored_as("place"))
     """The number of the last ledger move that the journal has recorded."""
@@ -57,13 +58,13 @@ class LedgerAnchor:
 class EarlierLedger:
     """The state that the journal before a memory clear had stored about the ticket ledger, copied into this journal."""
 
-    restoration: str = field(metadata=stored_as("begun"))
-    """The text of :func:`format_restoration` for that ledger; "" if the ledger was never restored."""
+    restoration_id: str = field(metadata=stored_as("begun"))
+    """Identifies that ledger by its last restoration (:func:`read_restoration_id`); "" if it was never restored."""
     move_number: int = field(metadata=stored_as("place"))
     """The number of the last ledger move that the cleared journal had recorded."""
     digest: str
-    accepted_restorations: tuple[str, ...] = field(metadata=stored_as("known"))
-    """The texts of :func:`format_restoration` of all ledgers that the machine had used until the memory clear."""
+    accepted_restoration_ids: tuple[str, ...] = field(metadata=stored_as("known"))
+    """The restoration ids of all ledgers that the machine had used until the memory clear."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def _find_issuers(records: Iterable[TicketRecord]) -> set[str]:
 
 
 def _find_redeeming_machines(records: Iterable[TicketRecord]) -> set[str]:
-    """Return the serial numbers of the machines that locked any of the given tickets to redeem it, without cages."""
+    """Return the serial numbers of the machines that locked a given ticket to redeem it; cages are not included."""
     moves = [move for record in records for move in record.moves if move.action is TicketAction.LOCK]
     return {move.actor for move in moves if not move.actor.startswith(CAGE_ACTOR_PREFIX)}
 
@@ -179,10 +180,10 @@ def find_older_ledger_error(store: TicketStore, journal: JournalView) -> str:
     anchor = parse_ledger_anchor(journal.state(ANCHOR_STATE_KEY)) or find_ledger_before_clear(journal)
     if anchor is None:
         return ""
-    restoration = format_restoration(store)
-    if restoration == anchor.restoration:
+    restoration_id = read_restoration_id(store)
+    if restoration_id == anchor.restoration_id:
         return _find_exchange_error(store, anchor)
-    if was_ledger_known(journal, restoration):
+    if was_ledger_known(journal, restoration_id):
         return "the ticket ledger is older than its last restoration: an old copy was put back"
     return ""
 
@@ -217,11 +218,11 @@ def _list_entry_ids_before_clear(journal: JournalView) -> list[JSON]:
     return entry_ids if isinstance(entry_ids, list) else []
 
 
-def format_restoration(store: TicketStore) -> str:
-    """Return the first digits of the digest of the ticket ledger's last restoration; "" if it was never restored.
+def read_restoration_id(store: TicketStore) -> str:
+    """Return the id of the ticket ledger's last restoration, by which the journal identifies the ledger.
 
-    A restoration is a new ledger started by two people (:mod:`egm.tickets.restoration`). The journal identifies a
-    ledger by this text.
+    A restoration is a new ledger started by two people (:mod:`egm.tickets.restoration`). Its id is the first digits of
+    the digest of its move; "" if the ledger was never restored.
     """
     restoration = store.find_last_restoration()
     return (
@@ -231,21 +232,21 @@ def format_restoration(store: TicketStore) -> str:
     )
 
 
-def was_ledger_known(journal: JournalView, restoration: str) -> bool:
+def was_ledger_known(journal: JournalView, restoration_id: str) -> bool:
     """Return whether the machine has already used the ledger that a restoration created.
 
-    True if this journal, or the one before a memory clear, has recorded ``restoration``, the text of
-    :func:`format_restoration`. Also True for "", a ledger that was never restored.
+    True if this journal, or the one before a memory clear, has recorded ``restoration_id``. Also True for "", a ledger
+    that was never restored.
     """
     earlier_ledger = find_ledger_before_clear(journal)
-    if not restoration or (
-        earlier_ledger is not None and restoration in earlier_ledger.accepted_restorations
+    if not restoration_id or (
+        earlier_ledger is not None and restoration_id in earlier_ledger.accepted_restoration_ids
     ):
         return True
     checked_anchors = (
         parse_ledger_anchor(entry.state.get(ANCHOR_STATE_KEY)) for entry in journal.entries("tickets.checked")
     )
-    return any(anchor is not None and anchor.restoration == restoration for anchor in checked_anchors)
+    return any(anchor is not None and anchor.restoration_id == restoration_id for anchor in checked_anchors)
 
 
 def is_known_to_journal(journal: JournalView, record: TicketRecord) -> bool:
