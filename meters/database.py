@@ -164,7 +164,7 @@ class DatabaseReader:
         )
 
     def read_first_sequence(self) -> int:
-        """Return the sequence of the first entry in the database (1 if it has none)."""
+        """Return the number of the first entry in the database (1 if it has none)."""
         return int(self.run_sql("SELECT min(sequence) FROM entries").fetchone()[0] or 1)
 
     def read_hash(self, sequence: int) -> str:
@@ -183,7 +183,7 @@ class DatabaseReader:
         return _to_hex(row[0])
 
     def iter_entries(self, after_sequence: int = 0) -> Iterator[AuthenticatedEntry]:
-        """Yield every entry after ``after_sequence`` with its MAC, checking that each continues the chain."""
+        """Yield every entry after ``after_sequence`` with its MAC, checking that each continues the hash chain."""
         head_hex = self.read_hash(after_sequence)
         sequence = after_sequence
         while True:
@@ -227,7 +227,7 @@ class DatabaseReader:
         *,
         newest_first: bool,
     ) -> Iterator[StoredEntry]:
-        """Yield up to ``limit`` journal entries of these kinds (all if empty) between two numbers, both excluded.
+        """Yield up to ``limit`` journal entries of these kinds (all if empty) between two entry numbers, both excluded.
 
         Entries are read in batches of limited size in short transactions, so that writing never waits for a slow
         reader. Raises :class:`EntriesArchived` if the entries to yield next have been moved to the archive;
@@ -316,7 +316,7 @@ class WritableDatabase(DatabaseReader):
         self._has_unmoved_wal = True
         """Whether SQLite's write-ahead log (WAL) may have changes that are not in the database file yet."""
         self._first_sequence = 1
-        """The number of the first entry in the file.
+        """The number of the first entry in the database file.
 
         After a failed commit it may be wrong; the copy is then opened again.
         """
@@ -495,10 +495,9 @@ class WritableDatabase(DatabaseReader):
     def move_wal_into_file(self) -> None:
         """Move SQLite's write-ahead log (WAL) into the database file and record the new page checksums.
 
-        If a reader is using the WAL, this does not wait and leaves the rest for the next call. The WAL is then
-        reused from its beginning, because overwriting it costs half as much per sync as growing it. If nothing
-        was written since the last call, nothing is moved, so only pages that the WAL has just changed are
-        summed again.
+        If a reader is using the WAL, this does not wait and leaves the rest for the next call. Once all of the WAL
+        has been moved, SQLite writes it again from its beginning, because overwriting it costs half as much per sync
+        as growing it. If nothing was written since the last complete move, this does nothing.
         """
         if self._has_unmoved_wal:
             self._has_unmoved_wal = not self._page_checksums.move_wal_and_record(self._checkpoint_wal)
@@ -519,7 +518,7 @@ class WritableDatabase(DatabaseReader):
     def scrub(self, page_count: int) -> None:
         """Check the next ``page_count`` pages of the file against their checksums.
 
-        The page after the last one is the first one again.
+        After the last page, it continues with the first.
 
         Raises :class:`JournalDamaged` at a page that does not match.
         """

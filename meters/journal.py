@@ -96,12 +96,12 @@ class Journal(JournalView):
         self._archive_checks_to_skip = 0
         """The number of further :meth:`check` calls that do no archiving.
 
-        It is set after a medium refused it or the archive was damaged.
+        It is set after a medium refused archiving or the archive was damaged.
         """
         self._comparison_checks_to_skip = 0
         """The number of further :meth:`check` calls that do not compare the archives.
 
-        It is set after a medium refused it or damage was found.
+        It is set after a medium refused the comparison or damage was found.
         """
         super().__init__(
             self._copies.database,
@@ -533,7 +533,7 @@ class Journal(JournalView):
     def _run_archiving_step(self) -> None:
         """Take one small step of archiving old entries or, if there are too few, of comparing the media's archives.
 
-        If a medium refuses it or is missing, archiving is only delayed: the entries stay in the copies.
+        If a medium refuses the write or is missing, archiving is only delayed: the entries stay in the copies.
         """
         if self._location.is_second_medium_missing or self._archive_checks_to_skip:
             self._archive_checks_to_skip = max(0, self._archive_checks_to_skip - 1)
@@ -631,7 +631,7 @@ class Journal(JournalView):
     def _reopen(self, error: JournalError) -> None:
         """Close both copies and open them again, which checks them completely.
 
-        Meanwhile :meth:`append` and :meth:`check` fail because of ``error``.
+        Until that succeeds, :meth:`append` and :meth:`check` fail because of ``error``.
         """
         self._failure = error
         self._segment_in_progress = self._comparison_in_progress = None

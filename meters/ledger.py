@@ -33,7 +33,7 @@ class FlowSum:
     """The total of one meter cell: all transfers from one account to another with the same dimensions."""
 
     amount_cents: int = 0
-    """The total amount, in minor units."""
+    """The total amount of the cell's transfers, in minor units."""
     transfer_count: int = 0
     """The number of transfers that were added up."""
 
@@ -53,7 +53,7 @@ class Reservation:
 
 
 class LedgerEffect(NamedTuple):
-    """The effect of one checked transaction on the ledger.
+    """What one checked transaction changes in the ledger.
 
     It is computed before the transaction is written, so that applying it cannot fail.
     """
@@ -333,10 +333,10 @@ class Ledger:
                 raise SelfAuditFailed(f"the {book} book is off by {difference_cents} cents")
 
     def run_full_audit(self) -> None:
-        """Run the self-audit, and compare two records of the same sums.
+        """Run the self-audit, and compare the running totals of the ledger with sums computed anew.
 
-        Account totals must equal their meter cells, and reserved amounts their reservations. Raises
-        :class:`SelfAuditFailed`.
+        Each account's total must equal the sum of its meter cells, and its reserved amount the sum of its pending
+        reservations. Raises :class:`SelfAuditFailed`.
         """
         self.self_audit()
         summed_outflows_cents: Counter[str] = Counter()

@@ -117,11 +117,11 @@ class LogCopy:
         self._open_segment_size_bytes = 0
         """The size in bytes of the segment file that takes the next record."""
         self._write_offset = 0
-        """The offset in that file at which the next record is written."""
+        """The offset in the segment file at which the next record is written."""
         self._last_record_offset = 0
-        """The offset of the last record in that file."""
+        """The offset of the last record in the segment file that takes the next record."""
         self._digest = hashlib.sha256()
-        """The SHA-256 of that file's bytes so far."""
+        """The SHA-256 of all bytes written so far to the segment file that takes the next record."""
         self._last_sequence = 0
         """The number of the last entry in the log."""
         self._head_hex = GENESIS_HASH
@@ -129,7 +129,7 @@ class LogCopy:
         self._check_in_progress: Generator[int] | None = None
         """The generator that checks the whole log step by step, or None if no check is running."""
         self._sequence_without_removal: int | None = None
-        """The entry through which :meth:`remove_oldest_segment_through` found nothing to remove, or None."""
+        """The last argument for which :meth:`remove_oldest_segment_through` found nothing to remove, or None."""
         self.head_before_first: tuple[int, str] = 0, GENESIS_HASH
         """The number and hash of the entry before the first one in the log; valid after :meth:`scan`."""
 
@@ -145,7 +145,7 @@ class LogCopy:
 
     # ------------------------------------------------------------------ reading
     def list_segment_starts(self) -> list[int]:
-        """Return the first sequence of every segment of the log, in order."""
+        """Return the number of the first entry of every segment of the log, in order."""
         return [
             int(name.removesuffix(LOG_SUFFIX))
             for name in self._storage.list_names(self._folder)

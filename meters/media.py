@@ -66,9 +66,9 @@ class MediumLabel:
     id: str
     """The random id of the medium, 16 hexadecimal digits."""
     other_medium_id: str
-    """The id of the other medium, with which this one is used."""
+    """The random id of the machine's other medium, with which this medium forms a pair."""
     pairing_number: int = 1
-    """Counts the pairs of media: 1 for the first pair, and one more at each replacement of a medium."""
+    """The number of this pair of media: 1 for the machine's first pair, one more at each replacement of a medium."""
     inserted_by: str = ""
     """Who inserted the medium as a new one; empty once it has been filled with the machine's memory."""
 

@@ -46,7 +46,7 @@ class MeterReading:
     sequence: int
     """The number of the last journal entry that is included."""
     head_hash: str
-    """The hash of that entry."""
+    """The hash of the last journal entry that is included."""
     cells: tuple[MeterCell, ...]
     """The meter cells; every meter is a sum over some of them."""
     values_at_marks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class MeterReading:
     def split_by(self, meter_name: str, dimension: str) -> dict[str, int]:
         """Return a meter's value for each value of ``dimension``, such as each game.
 
-        What belongs to cells without that dimension is under "".
+        The key "" has the sum of the cells that lack this dimension.
         """
         value_by_dimension: Counter[str] = Counter()
         for cell in self.cells:

@@ -124,7 +124,7 @@ class Play:
 
     @property
     def prizes_won(self) -> tuple[Mapping[str, object], ...]:
-        """Return the merchandise prizes won, each with its id, names by language and stated value."""
+        """Return the merchandise prizes that the play won, each with its id, names by language and stated value."""
         return () if self.end_entry is None else tuple(read_details(self.end_entry).get("prizes", ()))
 
     @property
@@ -161,7 +161,7 @@ class Play:
 
     @property
     def shown_steps(self) -> tuple[StoredEntry, ...]:
-        """Return the play's last RECALLED_STEPS_MAX steps, which recall shows of a long feature."""
+        """Return the play's last steps, at most RECALLED_STEPS_MAX; recall shows only these of a long bonus feature."""
         return self.step_entries[-RECALLED_STEPS_MAX:]
 
 

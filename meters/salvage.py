@@ -39,7 +39,7 @@ class EntryVisitor(Protocol):
 
 
 class IgnoringVisitor:
-    """Visitor that ignores every entry."""
+    """Visitor for an inspection that needs no single entries; it ignores each."""
 
     def visit(self, entry: StoredEntry) -> None:
         """Ignore the entry."""
@@ -54,7 +54,7 @@ EntryReader = Callable[[int], Iterable[AuthenticatedEntry]]
 class SalvagedJournal(Generic[VisitorT]):
     """The intact part of a damaged journal, from one copy or from both.
 
-    It ends where no copy continues.
+    It ends before the first entry that none of the copies read has intact.
     """
 
     sequence: int

@@ -49,11 +49,11 @@ class SegmentBlock(NamedTuple):
     """One compressed block of an archive segment; stored as a list of these three values."""
 
     first_sequence: int
-    """The number of its first entry."""
+    """The number of the block's first entry."""
     end_offset: int
-    """The offset of its end in the file."""
+    """The offset in the segment file at which the block ends."""
     previous_hex: str
-    """The hash of the entry before its first entry."""
+    """The hash of the entry before the block's first entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ class SegmentTrailer:
     last_sequence: int
     """The number of the segment's last entry."""
     previous_hex: str
-    """The hash of the entry before the first one."""
+    """The hash of the entry before the segment's first one."""
     head_hex: str
-    """The hash of the last entry."""
+    """The hash of the segment's last entry."""
     previous_segment_digest: str
     """The digest of the previous archive segment; empty for the first segment."""
     genesis_hex: str
@@ -112,11 +112,11 @@ class SegmentWriter:
         self._last_sequence = first_sequence - 1
         """The number of the last entry added."""
         self._end_offset = 0
-        """The number of bytes written so far."""
+        """The number of bytes written so far to each segment file."""
         self._lines: list[bytes] = []
         """The entries of the block in progress, each as its line, not compressed yet."""
         self._block_size_bytes = 0
-        """The length of these lines."""
+        """The total length of the lines of the block in progress, in bytes."""
         self._finished_blocks: list[SegmentBlock] = []
         self._count_by_kind: Counter[str] = Counter()
         """The number of entries of each kind added so far."""
@@ -203,7 +203,7 @@ class Segment:
         self._storage = storage
         self.path = path
         self.trailer = self._read_signed_trailer(public_key)
-        """The verified trailer."""
+        """The segment's trailer, whose signature has been verified."""
         self._first_sequences = [block.first_sequence for block in self.trailer.blocks]
         """The number of the first entry of each block, ascending."""
 

@@ -202,7 +202,7 @@ class Transaction:
     counts: Mapping[str, int] = field(default_factory=dict)
     """The number to add to each occurrence meter, by meter name."""
     marks: tuple[PeriodMark, ...] = ()
-    """The events that the transaction represents, such as a power-up."""
+    """The events, such as a power-up, that occur with the transaction and since which meters are also counted."""
     state: Mapping[str, JSON] = field(default_factory=dict)
     """The stored values to set, by storage key; None removes a key."""
     record: JSON = None

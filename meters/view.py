@@ -431,9 +431,9 @@ def _load_readable_key(storage: Storage, medium_folders: tuple[Path, Path]) -> M
 def _read_acknowledged_head(
     storage: Storage, medium_folders: Iterable[Path], key: MachineKey
 ) -> JournalHead | None:
-    """Return the journal head of the last acknowledged entry, as the files on the media state it.
+    """Return the journal head of the last acknowledged entry, from the newest valid head file on the media.
 
-    One of the media is enough. Return None if no file is valid.
+    Return None if no file is valid.
     """
     heads = []
     for folder in dict.fromkeys(medium_folders):

@@ -139,7 +139,7 @@ def _test_scaling() -> None:
 def _test_every_word() -> None:
     """Check how all 256 one-byte words are scaled, for some bounds.
 
-    Outcomes must be in order, each with the same number of words.
+    As the word grows, the outcome must grow from the lowest to the highest, each with the same number of words.
     """
     for bound in (2, 3, 7, 22, 37, 52, 80, 255):
         words_per_outcome = 256 // bound
