@@ -44,7 +44,7 @@ class Meter:
 
     @property
     def can_decrease(self) -> bool:
-        """Return whether the meter can decrease, as those of credits and hopper contents do; a cumulative one cannot."""
+        """Return whether the meter can decrease, like those of credits and hopper contents; a cumulative one cannot."""
         return bool(self.decreasing_flows)
 
 

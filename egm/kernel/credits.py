@@ -27,7 +27,7 @@ class CreditKind(StrEnum):
     NONRESTRICTED = "nonrestricted"
     """Promotional credit that can be cashed out."""
     CASHABLE = "cashable"
-    """The player's own money."""
+    """Credit that is the player's own money: it can be played and cashed out."""
 
 
 #: The credit kinds that the player can cash out.

@@ -44,10 +44,10 @@ class EventName(StrEnum):
 
 
 class EventType(EventName):
-    """The events of the machine; an event of one feature only may be in an enumeration of that feature.
+    """The events of the machine; a feature may declare events that only it uses in an enumeration of its own.
 
-    A name in the imperative is a request of a person; any other name is something that has happened. The journal
-    records values (entries ``event.unexpected``), so a value stays when its name is improved.
+    A name in the imperative is a request of a person; any other name is something that has happened. The journal's
+    entries ``event.unexpected`` contain the values, so an event that is renamed here keeps its value.
     """
 
     # raised by the engine, and at the start
@@ -349,8 +349,8 @@ class NextState(StrEnum):
     """The ways in which the engine finds the next state after a rule that names no state."""
 
     SAME = "same"
-    """The present state."""
+    """The machine stays in its present state."""
     DERIVED = "derived"
-    """The state that follows from the machine's memory."""
+    """The next state is the one that follows from the values in the machine's memory."""
     DERIVED_ONCE_TESTED = "derived_once_tested"
     """Like DERIVED, but a running self-test keeps the state SELF_TEST until it passes or fails."""

@@ -90,13 +90,13 @@ class PositionMachine:
     notice: Notice | None = None
     """The message to the person at the machine about the last event, or None."""
     on_entry_recorded: Callable[[], None] = lambda: None
-    """Called after each journal entry."""
+    """A function that is called after this position has written a journal entry."""
     _components: dict[type, object] = field(default_factory=dict)
     _smallest_stake_cache: dict[tuple[str, int], int] = field(default_factory=dict)
     """The smallest stake that starts a round, in credits, by game digest and denomination; cached because each
     snapshot needs it."""
     memory: PositionMemory = field(init=False)
-    """The durable state by key."""
+    """The values that the journal stores for this position and for the whole machine, by storage key."""
 
     def __post_init__(self) -> None:
         self.memory = PositionMemory(self.journal, self.position, self.storage_keys)

@@ -87,9 +87,9 @@ class BetChances(_Message):
     At a table it is the share of rounds that return more than the stake.
     """
     prizes_in_100: str
-    """The average number of prizes in a hundred games, without returned stakes; each prize on a line counts."""
+    """The average number of prizes in a hundred games, without returned stakes; each winning line counts."""
     features: tuple[tuple[str, int], ...]
-    """The features of the game, each with the number of games in which it starts once on average."""
+    """The bonus games (features), each with its name and the number of games in which it starts once on average."""
     top: str
     """The name of the highest award."""
     top_stage: str
@@ -195,7 +195,7 @@ class ProgressiveView(_Message):
     """A progressive level that the current bet plays for, with its displayed amount."""
 
     id: str
-    """The id of the progressive amount (pool)."""
+    """The id of the level on this machine (of the pool that holds the level's money)."""
     level: str
     """The name of the level in the game's definition."""
     names: dict[str, str]

@@ -489,7 +489,7 @@ class HandpayPaid:
     identity_commitment: str = omit_if_default("", key="identity")
     """A commitment to the player's identity; the identity itself is in no journal."""
     slip_number: PositiveNumber = field(metadata=stored_as("slip"))
-    """The slip's running number."""
+    """The number of the hand-pay slip; the machine numbers its slips consecutively."""
     journal_head: str = omit_if_default("", key="witness")
     """The number and hash prefix of the journal's last entry before this one, as printed on the slip."""
     machine: MachineSerialNumber
@@ -674,7 +674,7 @@ class OrphanHandpay(_OrphanRuling):
     """The money of an unclaimed hand-pay was entered in the register of unclaimed money."""
 
     kind: HandpayKind
-    """The kind of hand-pay."""
+    """Why the hand-pay was owed, such as ``jackpot`` or ``cancelled_credit``."""
     id: str
     """The id of the hand-pay."""
     amount_cents: CentsOrZero
@@ -792,7 +792,7 @@ class TicketLedgerChecked:
     """The ticket ledger was compared with the journal, and they agree."""
 
     move_number: Count = field(metadata=stored_as("place"))
-    """The number of the ticket ledger's last move at the comparison."""
+    """The number of the last action on a ticket that the ticket ledger contained at the comparison."""
     last_restoration: Mapping[str, JSON] | None = omit_if_default(None, key="begun")
     """By whom, when and why two people last restored the ticket ledger.
 

@@ -66,7 +66,7 @@ class CoinsPaid:
 
     paid_coins: int
     doubt_reason: str = field(default="", metadata=stored_as("uncertainty"))
-    """The reason why more coins may have left; empty if the number is certain."""
+    """The reason why more coins may have left the hopper than it counted; empty if the number is certain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -332,7 +332,7 @@ def is_awaiting_ruling_or_voided(printing_record: PrintingRecord | None) -> bool
 
 
 def ticket_ruling_is_unfinished(machine: PositionMachine, _: Event) -> bool:
-    """Return whether a disputed ticket has a ruling that its cash-out does not reflect yet.
+    """Return whether a disputed ticket has a ruling by which its cash-out must still be completed.
 
     A ruling on the ticket of an earlier cash-out is ignored.
     """
@@ -433,7 +433,7 @@ def start_hopper_payout(machine: PositionMachine) -> None:
 def settle_coins(machine: PositionMachine, event: Event) -> None:
     """Settle a hopper payout that has ended: post the coins counted out; what it could not pay is paid by hand.
 
-    If all coins were paid, credit too small for a coin is left to the next payout method, where the profile says so. If
+    If all coins were paid, credit too small for a coin is left to the next payout method, if the profile says so. If
     more coins may have left than were counted (``doubt_reason``), their amount is reserved until a ruling.
     """
     payout = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)

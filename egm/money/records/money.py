@@ -91,7 +91,7 @@ class HandpayRecord:
     id: str
     """The id of the hand-pay, which is the id of its reservation."""
     kind: HandpayKind
-    """The kind of hand-pay."""
+    """Why the hand-pay is owed, such as ``jackpot`` or ``cancelled_credit``."""
     amount_cents: int
     reason_without_ticket: str = omit_if_default("", key="why")
     """The code of the reason why no ticket could be printed, or empty."""
@@ -123,7 +123,7 @@ class CashOutRecord:
     id: str
     """The id of the payout, which is the id of its reservation."""
     payout_method: Literal["ticket", "coins"] = field(metadata=stored_as("way"))
-    """The payout method."""
+    """How the credits leave the machine: on a ticket or in coins."""
     amount_cents: int
     credit_kind: CreditKind | None = omit_if_default(None, key="kind")
     """The kind of credit that a ticket pays out; missing for coins."""
@@ -188,9 +188,9 @@ class PaperRecord:
     masked_ticket_number: str = field(metadata=stored_as("ticket"))
     """The masked number of the ticket, empty for a bill."""
     phase: EscrowPhase
-    """How far the stacking has come."""
+    """How far the stacking has come: ordered, or already in the box and credited."""
     exchange_progress: int = field(metadata=stored_as("mark"))
-    """Up to which of the acceptor's messages about this bill or ticket the driver has read, in its own encoding."""
+    """The last of the acceptor's messages about this bill or ticket that the driver has read, in its own encoding."""
     is_returning: bool | None = omit_if_default(None, key="outward")
     """Whether the acceptor reports that it is returning the bill or ticket; None if it has reported no direction."""
 
