@@ -60,7 +60,7 @@ class ArchiveEnd:
 
     @classmethod
     def from_state(cls, stored_state: JSON) -> "ArchiveEnd | None":
-        """Return the archive end that the journal stores, or None if nothing was ever archived."""
+        """Return where the archive ends, from the JSON that the journal stores; None if nothing was ever archived."""
         if stored_state is None:
             return None
         try:
@@ -446,7 +446,7 @@ class Archive:
 
 
 def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) -> Archive:
-    """Return the journal archive in ``folder``, found from its files alone, for use without a journal.
+    """Return the journal archive in ``folder``, reconstructed from its files alone, if the journal is not at hand.
 
     Its content is verified as usual, except that segments missing at its end cannot be detected.
     """

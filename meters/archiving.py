@@ -242,7 +242,7 @@ class Archivist:
         return True
 
     def _find_intact_copy(self, copies: list[Segment]) -> Generator[None, None, Path]:
-        """Return the path of the first intact one of these segment copies.
+        """Return the path of the first of these segment copies that is intact.
 
         One block is verified per iteration. Raises :class:`JournalDamaged` if no copy is intact.
         """

@@ -63,7 +63,7 @@ class JournalLocation:
 
     @property
     def medium_folders(self) -> tuple[Path, ...]:
-        """Return the folders in use: that of the first medium, then that of the second unless it is missing."""
+        """Return the folder of the first medium and, unless the second medium is missing, that of the second."""
         return (
             (self.state_folder,) if self.is_second_medium_missing else (self.state_folder, self.second_folder)
         )

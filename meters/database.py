@@ -472,7 +472,7 @@ class WritableDatabase(DatabaseReader):
         self._first_sequence = last_removed_sequence + 1
 
     def append_entries(self, authenticated_entries: Iterable[AuthenticatedEntry]) -> None:
-        """Append journal entries in one transaction, for repairs from the other copy."""
+        """Append journal entries in one SQLite transaction, to repair this copy from the other one."""
         try:
             self.run_sql("BEGIN IMMEDIATE")
             self._has_unmoved_wal = True

@@ -322,7 +322,7 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
 
 
 def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
-    """Return the transaction of an entry that has only common members, after quick checks of these members.
+    """Return the transaction of an entry that posts value at once and has no ref or marks, after quick checks.
 
     Return None if the full checks of :class:`Transaction` are necessary; otherwise they would give the same result.
     ``raw`` is the parsed JSON; the caller has ruled out that its record is nested too deeply or has lone surrogates.

@@ -241,7 +241,7 @@ class Journal(JournalView):
 
     @property
     def medium_folders(self) -> tuple[Path, ...]:
-        """Return the folders in use now: that of the first medium, then that of the second unless it is missing.
+        """Return the folder of the first medium and, unless the second medium is missing now, that of the second.
 
         Small values are mirrored in these folders (:mod:`meters.mirror`).
         """
@@ -554,7 +554,7 @@ class Journal(JournalView):
             self._record_archive_event(MemoryFindingKind.ARCHIVE_DELAYED, str(error))
 
     def _run_archive_comparison_step(self) -> None:
-        """Take one small step of comparing the archives of both media; each is repaired from the other."""
+        """Take one small step of comparing the archives of both media; damage in one is repaired from the other."""
         if self._comparison_checks_to_skip:
             self._comparison_checks_to_skip -= 1
             return

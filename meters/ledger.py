@@ -61,7 +61,7 @@ class LedgerEffect(NamedTuple):
     transfers: tuple[Transfer, ...]
     """The transfers that change balances."""
     cell_keys: tuple[MeterCellKey, ...] = ()
-    """For each of ``transfers``, in the same order, the key of its meter cell."""
+    """The key of the meter cell of each transfer in ``transfers``, in the same order."""
     counts: tuple[tuple[tuple[str, DimensionsKey], int], ...] = ()
     """The numbers to add to occurrence counts, each with the count's name and dimensions."""
     opened_reservation: Reservation | None = None
@@ -114,7 +114,7 @@ class Ledger:
     flows: dict[MeterCellKey, FlowSum] = field(default_factory=dict)
     """The sum and number of transfers in each meter cell, by cell key."""
     counts: Counter[tuple[str, DimensionsKey]] = field(default_factory=Counter)
-    """The occurrence counts, by name and dimensions."""
+    """How often each kind of event was counted, such as games played or doors opened, by name and dimensions."""
     counts_at_marks: dict[str, dict[str, int]] = field(default_factory=dict)
     """For each period mark (an event such as a power-up), the occurrence counts at its last occurrence.
 

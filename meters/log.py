@@ -89,9 +89,9 @@ class _LogSegment:
     head_hex: str
     """The hash of the segment's last entry."""
     last_record_offset: int
-    """The offset in the file of the last record or, in a closed segment, of the trailer."""
+    """The offset in the segment file of the last record or, if the segment is closed, of the trailer."""
     end_offset: int
-    """The offset in the file at which the next record is written."""
+    """The offset in the segment file at which the next record is written."""
     is_closed: bool
     """Whether the segment has its trailer and takes no more records."""
 
@@ -302,7 +302,7 @@ class LogCopy:
             self._file.sync()
 
     def _start_segment(self, record_size_bytes: int) -> None:
-        """Close the segment that is written, if there is one, and create the next one.
+        """Close the segment file that is being written, if there is one, and create the next segment file.
 
         It has room for at least a record of ``record_size_bytes`` bytes.
         """

@@ -40,7 +40,7 @@ class Play:
     start_entry: StoredEntry
     """The first entry of the play, or the memory clear's entry that carried the play over."""
     step_entries: tuple[StoredEntry, ...]
-    """The entries of the play's choices and other steps after its first entry, in order."""
+    """The entries of the play's later steps, such as the player's choices, in order."""
     end_entry: StoredEntry | None
     """The entry that ended the play.
 
@@ -53,7 +53,7 @@ class Play:
 
     @property
     def play_id(self) -> str:
-        """Return the play's id."""
+        """Return the id of the play, which the record of its first entry states."""
         return str(read_details(self.start_entry)["play_id"])
 
     @property

@@ -1,13 +1,13 @@
 """One segment of the archive: a range of entries in a signed file.
 
-    blocks   each the deflated bodies of up to 256 entries (64 MiB), one a line, the previous hash in them emptied
+    blocks   deflated lines of up to 256 entries (64 MiB); a line is an entry's bytes without the previous hash
     trailer  canonical JSON: a description of the segment, and the machine's signature of it
     end      length of the trailer (u32, big-endian), magic (8 bytes)
 
 For each block, the trailer has the hash of the entry before the block. A block can therefore be verified by
 itself: the hash chain of its entries must begin at that hash and end at the hash before the next block, or at
 the segment's last hash. The MACs of single entries are not stored, because the signature covers all entries. A line
-that starts with "=" has the whole body, because its previous hash could not be emptied and restored.
+that starts with "=" has all of the entry's bytes, because its previous hash could not be removed and restored.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ _UNSHORTENED_MARK: Final = b"="
 
 
 class SegmentBlock(NamedTuple):
-    """One compressed block of an archive segment; stored as a list of these three values."""
+    """One compressed block of an archive segment; stored as the list of its three fields."""
 
     first_sequence: int
     """The number of the block's first entry."""

@@ -136,7 +136,7 @@ def _check_json(value: object, depth: int) -> None:
 
 
 def _check_keys(value: Mapping[object, object]) -> None:
-    """Raise ``TypeError`` or ``ValueError`` unless a JSON object's keys are text or integers, different as text."""
+    """Raise ``TypeError`` or ``ValueError`` unless a JSON object's keys are text or integers that differ as text."""
     if are_printable_names(value):
         return
     for key in value:

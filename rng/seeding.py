@@ -46,7 +46,7 @@ def pack_carry_over(reserved_output: bytes, fingerprints: Iterable[bytes]) -> by
 
 
 def unpack_carry_over(packed: bytes) -> tuple[bytes, tuple[bytes, ...]]:
-    """Return the reserved output and the fingerprints in the bytes of :func:`pack_carry_over`.
+    """Return the reserved output and the fingerprints that :func:`pack_carry_over` has packed into these bytes.
 
     Raises :class:`CarryOverDamaged`.
     """

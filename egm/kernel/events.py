@@ -232,7 +232,7 @@ EMPTY_PAYLOAD: Final = EmptyPayload()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultChange:
-    """Event: a fault has occurred or ended; it has details for staff."""
+    """Event: a fault has occurred or ended. It states the fault's code and details for staff."""
 
     code: str
     detail: str | None = None

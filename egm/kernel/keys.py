@@ -27,7 +27,7 @@ class ClearAction(StrEnum):
     Examples are a setting, a restriction, a counter and an open door.
     """
     TRANSIENT = "transient"
-    """The value is valid for this journal only, or is detected again: it is not carried over."""
+    """The value is valid for this journal only, or the machine detects it again: it is not carried over."""
 
 
 class KeyOwner(StrEnum):

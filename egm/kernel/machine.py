@@ -194,7 +194,7 @@ class PositionMachine:
         return self.append(transaction)
 
     def encode_state(self, state: Mapping[str, object]) -> dict[str, JSON]:
-        """Return state values as JSON, under the names by which the journal stores this position's keys."""
+        """Return values to store, as JSON, by the names under which the journal stores them for this position."""
         return {
             self.storage_keys.build_stored_name(key, self.position): encode_value(value)
             for key, value in state.items()

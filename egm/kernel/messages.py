@@ -201,7 +201,7 @@ class ProgressiveView(_Message):
     names: dict[str, str]
     amount_cents: int
     status: Literal["up", "stale", "down"]
-    """Whether the amount is current (``up``), too long not reported (``stale``), or has no controller (``down``)."""
+    """Whether the amount is current (``up``), was not updated in time (``stale``), or has no controller (``down``)."""
     scope: Literal["stand_alone", "linked", "wide_area"] = "stand_alone"
     """Whether wagers on one machine, on the machines of a venue or on those of several venues feed the level."""
     mystery: bool = False
@@ -360,8 +360,8 @@ class PlayerProtectionView(_Message):
 class TournamentView(_Message):
     """A tournament and its rules, for the screen.
 
-    While ``is_on`` is False, it is only announced. With an ``entry`` this position plays one of the entry's
-    rounds, or has played it (``is_round_over``). Points are shown as credits.
+    While ``is_on`` is False, it is only announced. ``entry`` is the tournament entry of which this position plays a
+    round, or has played it (``is_round_over``). Points are shown as credits.
     """
 
     name: dict[str, str]
@@ -533,7 +533,7 @@ class GameOutcome(_Message):
     win_credits: int
     """What the game pays, in credits: wins and returned stakes."""
     win_cents: int
-    """What the game pays, in minor units: wins, returned stakes and progressive levels of a confirmed amount."""
+    """What the game pays, in minor units: wins, returned stakes, and progressive wins whose amount is confirmed."""
     display: dict[str, Any]
     progressives: tuple[ProgressiveWin, ...] = ()
     """The progressive levels won, in order."""

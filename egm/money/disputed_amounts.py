@@ -70,7 +70,7 @@ class DisputedAmount:
     """An amount that a device may have taken or paid, until staff rule on it. Amounts are in minor units."""
 
     id: str
-    """The id of the disputed amount, which is the id of the operation in question if there is one."""
+    """The id of the disputed amount: that of the bill, ticket or payout in doubt if it has one, otherwise a new id."""
     device: str
     """The kind of device, such as ``bill_acceptor``."""
     reason: str = field(metadata=stored_as("why"))
@@ -112,7 +112,7 @@ class DisputedAmount:
         """Create the record of an amount that a device may have taken or paid.
 
         The amount is at least ``amount_min_cents`` and at most ``amount_max_cents``. ``operation_id`` is the id of the
-        operation in question; without it, the disputed amount gets a new id.
+        bill, ticket or payout in doubt, which becomes that of the disputed amount; without it, a new id is made.
         """
         return cls(
             id=operation_id or machine.fresh_id("disputed"),
@@ -138,7 +138,7 @@ class DisputedAmount:
 
     @property
     def opening_state(self) -> dict[str, "DisputedAmount"]:
-        """Return the state change that stores the disputed amount, for the entry that opens it."""
+        """Return the values to store, by storage key, in the journal entry that opens the disputed amount."""
         return {f"{MoneyKey.DISPUTED_AMOUNT}{self.id}": self}
 
     @property
@@ -381,7 +381,7 @@ def _post_award(machine: PositionMachine, ruling: UnpostedRuling) -> None:
 
 
 def _read_full_ticket_number(machine: PositionMachine, disputed_amount: DisputedAmount) -> str:
-    """Return the full number of a disputed ticket; the journal has it only masked."""
+    """Return the full number of a disputed ticket from the ticket ledger; the journal has only the masked number."""
     number = machine.component(TicketDesk).find_number_by_redemption(disputed_amount.id)
     if number is None:
         raise InvariantError(f"{disputed_amount.id} is about a ticket whose number is not in the ledger")

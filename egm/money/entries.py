@@ -703,7 +703,7 @@ class OrphanTicketRefused(_OrphanRuling):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeForfeited(RulingDetails):
-    """Two people declared forfeited the prize that waited for an attendant (Québec s.94)."""
+    """Two people declared a prize forfeited that waited for an attendant (Québec s.94)."""
 
     id: str
     """The id of the hand-pay."""
@@ -713,7 +713,7 @@ class PrizeForfeited(RulingDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreditsForfeited(RulingDetails):
-    """Two people declared forfeited, and removed, credits won in a disrupted game (Québec s.94)."""
+    """Two people declared credits won in a disrupted game forfeited, and removed them (Québec s.94)."""
 
     amount_cents: Cents
 

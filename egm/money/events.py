@@ -93,7 +93,7 @@ class CoinsIn:
     coins: tuple[tuple[int, bool], ...]
     """For each coin: its value in minor units, and whether it fell into the hopper."""
     exchange_progress: int
-    """The acceptor's last event after these coins, in the encoding of the acceptor's driver."""
+    """The acceptor's last event that has been read, these coins included, in the encoding of the acceptor's driver."""
     disputed_coins: DisputedCoins | None = field(default=None, metadata=stored_as("disputed"))
     """Coins that cannot be credited, for which a disputed amount is opened."""
 

@@ -89,7 +89,8 @@ def start_restricted_ticket_payout(machine: PositionMachine, _: Event) -> None:
 def _start_ticket_payout(machine: PositionMachine, credit_kind: CreditKind, amount_cents: int) -> None:
     """Reserve credits for a ticket and print it.
 
-    The ticket has a number of the machine or of the host; it is printed when the host's number has arrived.
+    The ticket's number comes from the machine or from the host; in the second case, the ticket is printed once the
+    number has arrived.
 
     If the ticket ledger refuses the ticket, the credits are paid by hand; restricted credit stays on the meter.
     """

@@ -60,7 +60,7 @@ class CashOutRemainder:
     must_be_paid_by_hand: bool = omit_if_default(False, key="by_hand")
     """Whether an attendant must pay the remainder."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
-    """The amounts owed and paid if the hopper has paid a part of the cash-out, or None."""
+    """If the hopper has paid a part of the cash-out: the amount owed and the part paid; otherwise None."""
 
 
 class HandpayEnding(StrEnum):
@@ -96,7 +96,7 @@ class HandpayRecord:
     reason_without_ticket: str = omit_if_default("", key="why")
     """The code of the reason why no ticket could be printed, or empty."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
-    """The amounts owed and paid if the hopper has paid a part of the same cash-out, or None."""
+    """If the hopper has paid a part of the same cash-out: the amount owed and the part paid; otherwise None."""
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
     """The prizes in kind that are handed over with the hand-pay."""
     progressive_pools: str = omit_if_default("", key="pool")
@@ -136,7 +136,7 @@ class CashOutRecord:
     ordered_coins: int = omit_if_default(0, key="coins")
     """The number of coins to pay; missing for a ticket."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
-    """The amounts owed and paid if the hopper has paid a part of the cash-out, or None."""
+    """If the hopper has paid a part of the cash-out: the amount owed and the part paid; otherwise None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ class DispensedCoins:
     doubt_reason: str = field(default="", metadata=stored_as("doubt"))
     """The reason why more coins may have left than the hopper counted; empty if the count is certain."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
-    """The amounts owed and paid of the whole cash-out, these coins included; or None."""
+    """The amount owed by the whole cash-out and the part paid, these coins included; None if it is not recorded."""
 
     @property
     def counted_cents(self) -> int:
