@@ -85,7 +85,7 @@ class EntriesArchived(JournalDamaged):
 class DatabaseReader:
     """Reader of the journal's first copy, the entries in one SQLite file.
 
-    Before an entry is returned, its hash is verified, and that the columns by which it was found match the entry.
+    Before an entry is returned, its hash is verified, and the columns by which it was found are compared with it.
     If a damaged column or index hides an entry, the entry is not found at all: only :meth:`PageChecksums.verify`
     detects that.
     """
@@ -207,7 +207,7 @@ class DatabaseReader:
         return None if row is None else self._decode_row(row)
 
     def list_kinds(self) -> list[str]:
-        """Return every kind of entry in the database, sorted (one index step per kind)."""
+        """Return every kind of entry in the database, sorted; each takes one look-up in the index of kinds."""
         kinds: list[str] = []
         while True:
             last_kind = kinds[-1] if kinds else ""

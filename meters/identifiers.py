@@ -130,7 +130,7 @@ class IdentifierIndex:
         self.path = path
 
     def check(self, digest: str) -> None:
-        """Raise :class:`JournalDamaged` unless the index file is the one with this SHA-256."""
+        """Raise :class:`JournalDamaged` unless the index file has the SHA-256 ``digest``."""
         hasher = hashlib.sha256()
         for chunk in self._iter_chunks():
             hasher.update(chunk)

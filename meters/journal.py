@@ -452,7 +452,7 @@ class Journal(JournalView):
         return self._write(transaction)
 
     def _reopen_after_releasing_reserve(self, error: MediumFull) -> None:
-        """Delete the reserve files and open the copies again.
+        """Delete the reserve files on all media, because one is full, and open both copies of the journal again.
 
         Raises ``error`` if there is no reserve file.
         """
@@ -651,6 +651,6 @@ class _OpeningArguments:
     now: Callable[[], datetime]
     policy: JournalPolicy
     memory_clear_record: JSON
-    """What the first entry records about a memory clear, or None."""
+    """What the first entry of a new journal records about a memory clear, or None."""
     check_new_journal_allowed: Callable[[], None]
     """The function called before a new journal is created; it raises if none may be created."""

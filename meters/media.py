@@ -86,7 +86,7 @@ class MediumLabel:
 
     @classmethod
     def _from_stored(cls, stored_label: Mapping[str, Any]) -> Self:
-        """Return the medium's label from its stored form."""
+        """Return the medium's label, built from the JSON that is stored on the medium."""
         fields = {_FIELD_BY_STORED_KEY.get(key, key): value for key, value in stored_label.items()}
         return cls(**{**fields, "name": MediumName(fields["name"])})
 

@@ -43,7 +43,7 @@ class _ValueCopy:
     error_text: str = ""
     """What is wrong with the copy; empty if nothing is."""
     is_unreadable: bool = False
-    """Whether the medium refused to be read."""
+    """Whether the copy could not be read because the medium refused it."""
 
 
 class MirroredValue:

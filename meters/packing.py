@@ -48,7 +48,7 @@ _deflater: Final = zlib.compressobj(
 
 
 def remove_previous_hash(body: bytes, previous_hex: str) -> bytes | None:
-    """Return an entry's bytes with the previous entry's hash emptied.
+    """Return an entry's bytes with an empty text in place of the previous entry's hash.
 
     Return None if :func:`restore_previous_hash` would not give the same bytes again.
     """
@@ -59,7 +59,7 @@ def remove_previous_hash(body: bytes, previous_hex: str) -> bytes | None:
 def restore_previous_hash(body_without_hash: bytes, previous_hex: str) -> bytes:
     """Return an entry's bytes with the previous entry's hash inserted again.
 
-    ``body_without_hash`` are the bytes in which :func:`remove_previous_hash` emptied it.
+    ``body_without_hash`` are the bytes from which :func:`remove_previous_hash` removed it.
     """
     return body_without_hash.replace(_MEMBER_WITHOUT_HASH, _MEMBER_WITH_HASH % previous_hex.encode(), 1)
 

@@ -39,7 +39,7 @@ class EntryVisitor(Protocol):
 
 
 class IgnoringVisitor:
-    """Visitor for an inspection that needs no single entries; it ignores each."""
+    """Visitor that ignores every entry, for a caller that needs only the totals of a damaged journal."""
 
     def visit(self, entry: StoredEntry) -> None:
         """Ignore the entry."""
@@ -198,7 +198,7 @@ def inspect_journal(
 def _open_first_copy(
     storage: Storage, state_folder: Path, key: MachineKey | None, open_files: ExitStack
 ) -> tuple[EntryReader, str]:
-    """Return a function that reads the journal's first copy, and what is wrong with its file, or "".
+    """Return (function that reads the journal's first copy, what is wrong with the copy's file or "").
 
     Entries may be readable even if something is wrong.
     """

@@ -83,7 +83,7 @@ class StorageFile(Protocol):
 class Storage(Protocol):
     """Interface to storage media: SQLite files and plain files in folders.
 
-    Refusals of a medium raise :class:`JournalUnwritable`.
+    If a medium refuses an operation, :class:`JournalUnwritable` is raised.
     """
 
     def connect(self, path: Path, *, read_only: bool) -> Database:

@@ -291,8 +291,8 @@ class AppendResult:
     """The result of appending a transaction: its entry number and hash, and whether it was stored before."""
 
     sequence: int
-    """The number of the entry."""
+    """The number of the entry that records the transaction."""
     hash_hex: str
-    """The hash of the entry."""
+    """The hash of the entry that records the transaction."""
     already_existed: bool
     """Whether the transaction was in the journal before, so that nothing was written."""

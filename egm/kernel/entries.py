@@ -230,7 +230,7 @@ class EntryDeclaration(Generic[RecordT]):
     def fixed_counts(self) -> Mapping[str, int]:
         """Return the occurrence meters that every entry of this kind advances by a fixed number, each with that number.
 
-        Meter names with a pattern are left out.
+        Meters that are declared by a pattern of names are left out.
         """
         return {
             name: increment
@@ -363,7 +363,7 @@ class EntryDeclarations:
     ) -> Iterator[StoredEntry]:
         """Yield the entries of a log, newest first, at most ``entry_count_max`` of them.
 
-        Without it, the default of the log applies.
+        If ``entry_count_max`` is None, yield at most the number of entries that the log shows by default.
         """
         kinds = [kind for kind in view.list_kinds() if self.belongs_to_log(kind, log)]
         if not kinds:

@@ -67,7 +67,7 @@ class EventType(EventName):
     PLAY = "play"
     """The player starts a game."""
     CHOOSE = "choose"
-    """The player answers a decision of the open game."""
+    """The player makes a choice for which the open game is waiting."""
     SELECT_BET = "bet"
     """The player selects a bet."""
     SELECT_GAME = "game"

@@ -36,7 +36,7 @@ class KeyOwner(StrEnum):
     MACHINE = "machine"
     POSITION = "position"
     MACHINE_OR_POSITION = "machine_or_position"
-    """The position if the item after the key prefix is a fault that concerns one position only, else the machine."""
+    """For a fault: its player position if the fault concerns only that position, otherwise the whole machine."""
 
 
 class StorageKey(StrEnum):

@@ -125,7 +125,7 @@ class GameView(_Message):
     """The bets that the player may choose, in credits."""
     denominations_cents: tuple[int, ...]
     return_percent: str
-    """The game's lowest return (RTP), in percent."""
+    """The lowest return (RTP) of all the ways to bet on the game, in percent."""
     presentation: GamePresentation
     """What the screen draws of the game; its content depends on the family."""
     long_odds: tuple[LongOdds, ...] = ()
@@ -260,7 +260,7 @@ class HandpayView(_Message):
     since: str = ""
     """When the amount was reserved, UTC, ISO 8601."""
     slip_number: int = 0
-    """The number that the hand-pay slip will have; 0 while a different position waits for a slip too."""
+    """The number that the hand-pay slip will have; 0 if another position also waits for one, so it is unknown."""
     position: int = 0
     """The player position, if the machine has several, else 0."""
     needs_form: bool = False

@@ -218,7 +218,7 @@ class JournalEscrowLedger:
         )
 
     def _find_phase(self) -> EscrowPhase | None:
-        """Return the phase of stacking that the open bill or ticket has reached, or None if none is being stacked."""
+        """Return how far the stacking of the current bill or ticket has come, or None if none is being stacked."""
         record = self.find_open()
         return None if record is None else record.phase
 

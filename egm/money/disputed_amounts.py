@@ -87,13 +87,13 @@ class DisputedAmount:
     The journal stores it as ``held_cents``.
     """
     masked_ticket_number: str = field(default="", metadata=stored_as("ticket"))
-    """The masked number of a disputed ticket that the ticket ledger reserves (printing) or locks (redemption).
+    """The masked number of the disputed ticket, while the ticket ledger reserves or locks it for this machine.
 
-    Such a ticket is worth its full amount or nothing. Otherwise empty, also for a ticket in the cash box whose lock
-    this machine no longer holds.
+    The ledger reserves the ticket while it is printed, and locks it while it is redeemed. It is then worth its full
+    amount or nothing. Empty in all other cases, also for a ticket in the cash box whose lock the machine has lost.
     """
     credit_kind: str = field(default="", metadata=stored_as("kind"))
-    """The kind of credit of the disputed ticket."""
+    """The kind of credit of the disputed ticket; empty if no ticket is disputed."""
 
     @classmethod
     def create(
@@ -213,7 +213,7 @@ def format_reservation_id(disputed_amount: DisputedAmount) -> str:
 
 
 def ruling_or_fault_is_pending(machine: PositionMachine, _: Event) -> bool:
-    """Return whether a disputed amount has no active fault yet, or the payment of a ruling is not posted yet."""
+    """Return whether a disputed amount must still raise its fault, or the payment of a ruling must still be posted."""
     if machine.memory.get(MoneyKey.DISPUTED_AMOUNT_RULING) is not None:
         return True
     disputed_amounts = read_disputed_amounts_by_id(machine).values()

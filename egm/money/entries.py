@@ -98,7 +98,7 @@ class TicketInDisputed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperNotAcceptedReason:
-    """Why paper was not accepted: the machine refused it, it was returned, or the acceptor rejected it on its own."""
+    """Why a bill or ticket was not accepted: refused by the machine, returned, or rejected by the acceptor itself."""
 
     reason: str
 
@@ -455,7 +455,7 @@ class HandpayMethodChosen:
     payment_method: Literal["ticket", "hand"] = field(metadata=stored_as("way"))
     """``ticket`` if the player requested a ticket.
 
-    ``hand`` if they withdrew the request, or if the machine did because no ticket can be printed any more.
+    ``hand`` if the player withdrew the request, or if the machine cancelled it because it can print no ticket now.
     """
 
 
@@ -505,7 +505,7 @@ class HandpayUnclaimed:
     """A hand-pay that nobody claimed was voided; its money and prizes are registered as unclaimed."""
 
     id: str
-    """The id of the hand-pay."""
+    """The id of the hand-pay that nobody claimed."""
 
 
 #: Kinds of the entries of other features whose reservations a hand-pay settles.
@@ -676,7 +676,7 @@ class OrphanHandpay(_OrphanRuling):
     kind: HandpayKind
     """Why the hand-pay was owed, such as ``jackpot`` or ``cancelled_credit``."""
     id: str
-    """The id of the hand-pay."""
+    """The id of the hand-pay that nobody claimed."""
     amount_cents: CentsOrZero
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
 
@@ -706,7 +706,7 @@ class PrizeForfeited(RulingDetails):
     """Two people declared a prize forfeited that waited for an attendant (Québec s.94)."""
 
     id: str
-    """The id of the hand-pay."""
+    """The id of the hand-pay whose prize was forfeited."""
     amount_cents: CentsOrZero
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
 

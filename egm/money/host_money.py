@@ -103,7 +103,7 @@ class HostMoney:
     ticket_inquiry: TicketInquiry | None = None
     """The ticket in escrow about which the host has not replied yet, or None."""
     last_returned_ticket_number: str = ""
-    """The full number of the ticket last returned; the journal contains masked numbers only."""
+    """The full number of the ticket last returned to the player; the journal contains masked numbers only."""
     transfer_lock: TransferLock | None = None
     """The host's lock on the machine for a transfer, or None."""
     transfer_order: TransferOrder | None = None

@@ -33,6 +33,6 @@ class MoneyKey(StorageKey):
     RESTRICTED_CREDIT_TERMS = "restricted", ClearAction.OWED, KeyOwner.POSITION
     """Expiry date and pool of the restricted credit on the meter."""
     TICKET_LEDGER_ANCHOR = "tickets", ClearAction.TRANSIENT, KeyOwner.MACHINE
-    """The ticket ledger's last move (action on a ticket) known to the journal, and where the journal's moves begin."""
+    """The ticket ledger's last action on a ticket that the journal knows of, by which a lost ledger is detected."""
     TICKET_TERMS = "ticket_terms", ClearAction.KEEP, KeyOwner.MACHINE
     """What the host has set for tickets, such as validity and printed venue (:mod:`egm.money.ticket_terms`)."""

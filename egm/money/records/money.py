@@ -56,7 +56,7 @@ class CashOutRemainder:
     """The unpaid remainder of a cash-out, which the next payout method or an attendant pays."""
 
     amount_cents: int = field(metadata=stored_as("rest_cents"))
-    """The amount of the remainder."""
+    """The amount that is still to be paid, in minor units."""
     must_be_paid_by_hand: bool = omit_if_default(False, key="by_hand")
     """Whether an attendant must pay the remainder."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
