@@ -52,7 +52,7 @@ _CREATE_TABLES_SQL: Final = (
 )
 #: A row of the table of entries: sequence, hash, body, id, kind and ref.
 _EntryRow: TypeAlias = tuple[int, bytes | str, bytes, str, str, str | None]
-#: SQL statement that reads such rows.
+#: SQL statement that reads rows of the table of entries.
 _SELECT_ENTRIES_SQL: Final = "SELECT sequence, hash, body, id, kind, ref FROM entries"
 #: Largest batch of rows read at a time.
 _ROWS_PER_READ_BATCH: Final = 1000
@@ -64,7 +64,7 @@ _ENTRIES_BETWEEN_REMOVALS: Final = 16
 _INSERT_ENTRY_SQL: Final = (
     "INSERT INTO entries (sequence, id, kind, ref, hash, seal, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
-#: The highest sequence, where there is no limit.
+#: The highest number that an entry can have; the upper bound of a query without a limit.
 _SEQUENCE_MAX: Final = 2**63 - 1
 #: SQLite's error text when the medium is full.
 _DISK_FULL_TEXT: Final = "is full"

@@ -22,7 +22,7 @@ from meters.storage import Storage
 INDEX_SUFFIX: Final = ".ids"
 #: Layout of a record: the first bytes of a SHA-256, and an entry number.
 _RECORD_STRUCT: Final = struct.Struct(">8sQ")
-#: Records in a chunk.
+#: The most index records that are read or written at a time.
 _RECORDS_PER_CHUNK: Final = 2048
 #: Digits of a journal tag.
 JOURNAL_TAG_DIGIT_COUNT: Final = 8

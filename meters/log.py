@@ -46,11 +46,11 @@ _CRC_STRUCT: Final = struct.Struct(">I")
 _RECORD_STRUCT: Final = struct.Struct(">II")
 #: Layout of a trailer, without its digest.
 _TRAILER_STRUCT: Final = struct.Struct(">IQ32s")
-#: Bytes of a header.
+#: The size of a segment's header, in bytes.
 _SEGMENT_HEADER_SIZE_BYTES: Final = _HEADER_STRUCT.size + _CRC_STRUCT.size
-#: Bytes of a trailer.
+#: The size of a closed segment's trailer, in bytes.
 _SEGMENT_TRAILER_SIZE_BYTES: Final = _TRAILER_STRUCT.size + 32
-#: Length field that marks a trailer.
+#: The value in place of a record's length that marks the trailer of a closed segment.
 _CLOSED_SEGMENT_MARK: Final = 0xFFFFFFFF
 
 

@@ -40,7 +40,7 @@ _STORED_KEY_BY_FIELD: Final = {
     "pairing_number": "pairing",
     "inserted_by": "put_in_by",
 }
-#: The inverse: the field of a label by its stored key.
+#: The field of a label by the stored key, for the fields that are stored under another name.
 _FIELD_BY_STORED_KEY: Final = {key: name for name, key in _STORED_KEY_BY_FIELD.items()}
 #: What the label of a rebuilt first medium states instead of a person.
 _NO_PERSON_DECLARED: Final = "nobody has declared it"

@@ -28,11 +28,11 @@ _PLAIN_BODY_MARK: Final = b"{"
 _HASH_SIZE_BYTES: Final = 32
 #: Form of a body's member with the previous hash.
 _MEMBER_WITH_HASH: Final = b'"previous":"%s"'
-#: The same member with an empty hash.
+#: The member of a body with the previous hash after that hash was removed.
 _MEMBER_WITHOUT_HASH: Final = b'"previous":""'
 #: The window size argument of zlib for deflate without header and checksum; entries are verified by hash instead.
 _RAW_DEFLATE_WINDOW: Final = -15
-#: Compression level.
+#: The compression level of zlib.
 _COMPRESSION_LEVEL: Final = 9
 #: The preset dictionary.
 _PRESET_DICTIONARY: Final = Path(__file__).with_name("bodies-1.txt").read_bytes()

@@ -28,9 +28,9 @@ from meters.storage import Storage, StorageFile
 
 #: Ending of a segment's file name.
 SEGMENT_SUFFIX: Final = ".seg"
-#: Entries in a block.
+#: The most entries in a block of an archive segment.
 SEGMENT_BLOCK_ENTRIES_MAX: Final = 256
-#: Version of the format.
+#: Version of the format of an archive segment.
 _FORMAT_VERSION: Final = 1
 #: Last bytes of a segment.
 _MAGIC: Final = b"OEGMSEG1"

@@ -29,7 +29,7 @@ JSON_DEPTH_MAX: Final = 50
 _SHOWN_CHARACTERS_MAX: Final = 120
 #: Cache of names that were found valid.
 _VALID_NAMES_CACHE: Final[set[object]] = set()
-#: Most names in that cache.
+#: The most names that the cache of valid names holds.
 _CACHED_NAMES_MAX: Final = 4096
 #: Form of an entry's kind.
 KIND_PATTERN: Final = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")

@@ -59,7 +59,7 @@ class DrawStep(WordDraws):
         self._used_byte_count = 0
         """The number of bytes of the buffer that this step has used."""
         self.request_count = 0
-        """The requests that this step has made to the generator."""
+        """The number of requests for output that this step has made to the generator."""
 
     def __enter__(self) -> Self:
         if self._has_ended:

@@ -121,11 +121,11 @@ class EventType(EventName):
     HANDPAY_RESET_BY_HOST = "handpay_reset"
     """A host reports that the hand-pay has been paid."""
     HOST_RESTRICTION_CHANGED = "control"
-    """A host restricts a function of the machine."""
+    """A host requests a restriction of a function of the machine, or withdraws it."""
     # payouts
     TICKET_PRINTED = "ticket_printed"
     TICKET_PRINT_FAILED = "ticket_failed"
-    """The printer has not printed a ticket."""
+    """The printer has failed to print a ticket."""
     COINS_PAID = "coins_paid"
     UNORDERED_COINS_PAID = "coins_strayed"
     """Coins have left the hopper without an order."""

@@ -287,7 +287,7 @@ class PositionMachine:
 
     @property
     def local_date(self) -> date:
-        """Return the current date at the venue, from the most trusted time available."""
+        """Return the date at the venue: by the clock if it is trusted, otherwise by the last time known to be right."""
         return self.timekeeper.now().astimezone(self.identity.venue.zone).date()
 
     @property

@@ -181,7 +181,7 @@ class FeltState(_Message):
     bank: int | None = None
     """The number of the seat that is first asked whether it takes the bank (plays against the others), or None."""
     banco: int = 0
-    """The minimum stake in credits with which the seat asked first may keep the bank; 0 if the bank is new."""
+    """For the seat that is asked first: the smallest stake, in credits, that keeps the bank; 0 if the bank is new."""
     button: int | None = None
     """At a poker table, the number of the seat to which the dealer button is offered first, or None."""
     first: tuple[str, ...] = ()
@@ -221,7 +221,7 @@ class Tilt(_Message):
     """An active tilt: its code, since when (UTC, ISO 8601), and who may clear it."""
 
     code: str
-    """The code of the fault."""
+    """The code of the fault that stops play."""
     since: str
     """The time at which the fault was raised, UTC, ISO 8601."""
     cleared_by: Literal["self", "attendant", "technician", "ruling", "memory_clear"]

@@ -24,7 +24,7 @@ class EventEffect(StrEnum):
     PAYOUT_OFF = "payout_off"
     """The printer or the hopper pays nothing out. A doubted clock and a damaged ticket ledger also have this effect."""
     LAMP = "lamp"
-    """Only the tower light signals it."""
+    """The machine continues as before; only the tower light signals the event."""
     OUT_OF_SERVICE = "out_of_service"
     """No new game starts and no money is accepted; amounts owed are still paid."""
     LOCK = "lock"
@@ -35,7 +35,7 @@ class ClearCondition(StrEnum):
     """The person or condition that clears a significant event."""
 
     NOTHING = "nothing"
-    """There is nothing to clear."""
+    """The event needs no clearing, because it has no lasting effect."""
     ITSELF = "itself"
     """The event is cleared automatically when its cause ends."""
     ATTENDANT = "attendant"

@@ -149,14 +149,14 @@ class ComplementForm(RulingForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTicketForm(RulingForm):
-    """A form about a ticket found without its owner, with its number."""
+    """A form with the number of a ticket that was found without its owner."""
 
     ticket_number: str = field(default="", metadata=stored_as("number"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForfeitCreditsForm(RulingForm):
-    """A form by which two people forfeit credits won in a disrupted game; amounts in minor units."""
+    """A form by which two people declare credits won in a disrupted game forfeited; amounts in minor units."""
 
     amount_cents: int = 0
 

@@ -228,7 +228,7 @@ def _has_journal_entry(journal: Journal, last_seen_entry: LastSeenJournalEntry) 
 
 
 def update_ledger_faults(machine: PositionMachine, ledger_error: str) -> None:
-    """Raise or clear the faults of the ticket ledger and of a journal that lacks entries which the ledger has.
+    """Raise or clear two faults: that the ticket ledger is unusable, and that the journal lacks entries known to it.
 
     ``ledger_error`` says why tickets are disabled; if it is empty, the ledger's fault is cleared. Then store the
     number and hash of the journal's last entry in the ledger.

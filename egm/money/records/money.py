@@ -20,7 +20,7 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeRecord:
-    """A prize in kind (merchandise) as recorded."""
+    """A prize in kind (merchandise) as the journal stores it."""
 
     id: str
     """The id of the prize."""
