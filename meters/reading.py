@@ -57,7 +57,7 @@ class MeterReading:
 
     @property
     def values(self) -> dict[str, int]:
-        """Return every meter's value by name; for occurrence meters also that since each mark (``NAME.since_MARK``)."""
+        """Return every meter's value by name, and occurrence meters also since each mark (as ``NAME.since_MARK``)."""
         values = dict.fromkeys((m.name for m in METERS), 0) | dict.fromkeys(EVENT_METERS, 0)
         for cell in self.cells:
             for name, amount in _list_meter_changes(cell):

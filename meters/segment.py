@@ -106,11 +106,11 @@ class SegmentWriter:
         self._block_previous_hex = previous_hex
         """The hash of the entry before the block in progress."""
         self._head_hex = previous_hex
-        """The hash of the last entry added."""
+        """The hash of the last entry added to the segment."""
         self._block_first_sequence = first_sequence
         """The number of the first entry of the block in progress."""
         self._last_sequence = first_sequence - 1
-        """The number of the last entry added."""
+        """The number of the last entry added to the segment."""
         self._end_offset = 0
         """The number of bytes written so far to each segment file."""
         self._lines: list[bytes] = []

@@ -45,7 +45,7 @@ def compute_proportion_cutoff(entropy_bits: Fraction, alpha_exponent: int, windo
 
 
 class HealthTests:
-    """Both health tests of one entropy source; they run continuously over its samples of one byte each."""
+    """The two health tests of one entropy source, run continuously over its samples of one byte each."""
 
     __slots__ = (
         "_apt_cutoff",

@@ -165,7 +165,7 @@ class StateMachineEngine(Generic[MachineT]):
         self.state = self._find_next_state(rule)
 
     def _find_next_state(self, rule: Rule[MachineT]) -> State:
-        """Return the state after an applied rule: the one that the rule names, the derived one, or the present one."""
+        """Return the state after a rule: the one that it names, the one implied by the memory, or the present one."""
         match rule.next_state:
             case State() as state:
                 return state

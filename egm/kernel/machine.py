@@ -287,7 +287,7 @@ class PositionMachine:
 
     @property
     def local_date(self) -> date:
-        """Return the date at the venue: by the clock if it is trusted, otherwise by the last time known to be right."""
+        """Return the date at the venue: by the clock if it is trusted, otherwise by the best known time."""
         return self.timekeeper.now().astimezone(self.identity.venue.zone).date()
 
     @property

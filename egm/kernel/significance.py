@@ -20,7 +20,7 @@ class EventEffect(StrEnum):
     HARD_STOP = "hard_stop"
     """Like STOP, for a fault of the machine's integrity: of its memory, software or logic area."""
     ACCEPTOR_OFF = "acceptor_off"
-    """The acceptor of bills and tickets, or the acceptor of coins, takes nothing."""
+    """The acceptor of bills and tickets, or the acceptor of coins, accepts nothing until the event is cleared."""
     PAYOUT_OFF = "payout_off"
     """The printer or the hopper pays nothing out. A doubted clock and a damaged ticket ledger also have this effect."""
     LAMP = "lamp"

@@ -376,7 +376,7 @@ class CoinsOutAfterVoid:
     """The payout method of the cash-out: coins."""
     amount_cents: Cents
     ordered_coins: PositiveNumber = field(metadata=stored_as("coins"))
-    """The number of coins ordered."""
+    """The number of coins that were ordered from the hopper."""
     paid_coins: Count
     doubt_reason: str = omit_if_default("", key="doubt")
     """The reason why more coins may have left the hopper than it counted; empty if the count is certain."""
