@@ -45,7 +45,7 @@ _SEGMENT_NAME_PATTERN: Final = re.compile(r"(\d{12})-(\d{12})" + re.escape(SEGME
 
 @dataclass(frozen=True)
 class ArchiveEnd:
-    """The end of the journal's archive: its last entry, and the digests that prove its files."""
+    """The end of the journal's archive: its last entry, and the digests by which its files are verified."""
 
     last_sequence: int
     """The number of the last archived entry."""
@@ -60,7 +60,7 @@ class ArchiveEnd:
 
     @classmethod
     def from_state(cls, stored_state: JSON) -> "ArchiveEnd | None":
-        """Return the archive end that the journal stores, or None if nothing was ever archived."""
+        """Return where the archive ends, from the JSON that the journal stores; None if nothing was ever archived."""
         if stored_state is None:
             return None
         try:
@@ -104,10 +104,10 @@ def format_index_name(last_archived_sequence: int) -> str:
 
 
 def is_left_over_file(name: str, last_archived_sequence: int) -> bool:
-    """Return whether the file ``name`` is not part of the archive that the journal records.
+    """Return whether an archive file is left over from an interrupted attempt or replaced, so it can be removed.
 
-    This applies to a segment that begins after ``last_archived_sequence`` (the last entry recorded as archived), to
-    a temporary file, and to an index that ends at a different entry.
+    ``name`` is the file's name. Left over are a segment that begins after ``last_archived_sequence`` (the last entry
+    recorded as archived), a temporary file, and an index of entry ids that ends at a different entry.
     """
     match = _SEGMENT_NAME_PATTERN.fullmatch(name)
     if match is not None:
@@ -291,7 +291,7 @@ class Archive:
     def iter_entries_between(
         self, kinds: Sequence[str], after_sequence: int, before_sequence: int | None, *, newest_first: bool
     ) -> Iterator[StoredEntry]:
-        """Yield the archived entries of these kinds (all if empty) between two numbers, both excluded.
+        """Yield the archived entries of these kinds (all if empty) between two entry numbers, both excluded.
 
         Segments without any of the kinds are not read.
         """
@@ -373,7 +373,7 @@ class Archive:
         raise JournalDamaged("the archive", "; ".join(reasons))
 
     def _find_index_error(self, index: IdentifierIndex, digest: str) -> str:
-        """Return why ``index`` is not the file with this SHA-256, or "" if it is."""
+        """Return why the index of archived ids is missing or lacks this SHA-256 ``digest``; "" if it is intact."""
         if not self._storage.exists(index.path):
             return f"{index.path} is missing"
         try:
@@ -383,7 +383,10 @@ class Archive:
         return ""
 
     def list_paths_lacking_index(self, index: IdentifierIndex) -> list[Path]:
-        """Return the path for the index of entry ids on each medium where the index is missing or different."""
+        """Return the path of the index of entry ids on each medium whose index is missing or damaged.
+
+        ``index`` is an intact index; its own path is never returned.
+        """
         archive_end = self._read_archive_end()
         digest = "" if archive_end is None else archive_end.index_digest
         candidates = (IdentifierIndex(self._storage, folder / index.path.name) for folder in self.folders)
@@ -431,8 +434,8 @@ class Archive:
     def has_entry(self, entry_id: str, journal_tag: str, index: IdentifierIndex | None) -> bool:
         """Return whether an archived entry has this id, even if its segment cannot be read.
 
-        An id in the index counts as found without its segment. Ids that contain their own entry's number are
-        not in the index, so only the segment can tell: :class:`JournalDamaged` is then raised.
+        If the index has the id, its segment is not needed. An id that contains its own entry's number is not in the
+        index: if its segment cannot be read, :class:`JournalDamaged` is raised.
         """
         try:
             return self.find_by_id(entry_id, journal_tag, index) is not None
@@ -443,7 +446,7 @@ class Archive:
 
 
 def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) -> Archive:
-    """Return the journal archive in ``folder``, found from its files alone, for use without a journal.
+    """Return the journal archive in ``folder``, reconstructed from its files alone, if the journal is not at hand.
 
     Its content is verified as usual, except that segments missing at its end cannot be detected.
     """

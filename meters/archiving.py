@@ -64,7 +64,7 @@ class Archivist:
         retained_entry_count: int,
         journal_last_sequence: int,
     ) -> int | None:
-        """Return the number of the checkpoint entry that ends the next archive segment; None for too few entries.
+        """Return the number of the checkpoint entry that ends the next archive segment; None if entries are too few.
 
         A segment has ``segment_entries_min`` entries, plus those up to the next signed checkpoint. The newest
         ``retained_entry_count`` entries are not archived. ``journal_last_sequence`` is the number of the
@@ -242,7 +242,7 @@ class Archivist:
         return True
 
     def _find_intact_copy(self, copies: list[Segment]) -> Generator[None, None, Path]:
-        """Return the path of the first intact one of these segment copies.
+        """Return the path of the first of these segment copies that is intact.
 
         One block is verified per iteration. Raises :class:`JournalDamaged` if no copy is intact.
         """

@@ -1,6 +1,6 @@
 """Signed checkpoints: the current ledger, signed with the machine key, as an entry of the journal.
 
-A checkpoint is an ordinary entry, so it is in the chain, in both copies and in every export. Start-up and
+A checkpoint is an ordinary entry: it is in the hash chain, in both copies and in every export. Start-up and
 readers load the newest one and replay only the entries after it; an auditor replays everything and compares.
 """
 
@@ -119,7 +119,7 @@ def build_checkpoint(ledger: Ledger, key: MachineKey) -> Transaction:
 
 
 def check_checkpoint(entry: StoredEntry, public_key: bytes, location: str) -> Mapping[str, object]:
-    """Verify that a journal entry is a checkpoint signed at its place in the chain; return the ledger saved in it.
+    """Verify that a journal entry is a checkpoint signed for its place in the hash chain; return its saved ledger.
 
     Raises :class:`JournalDamaged`, naming ``location``, if it is not a checkpoint or not signed with
     ``public_key``.

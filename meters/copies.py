@@ -63,7 +63,7 @@ class JournalLocation:
 
     @property
     def medium_folders(self) -> tuple[Path, ...]:
-        """Return the folders in use: that of the first medium, then that of the second unless it is missing."""
+        """Return the folder of the first medium and, unless the second medium is missing, that of the second."""
         return (
             (self.state_folder,) if self.is_second_medium_missing else (self.state_folder, self.second_folder)
         )
@@ -266,7 +266,7 @@ class JournalCopies:
         self.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, FIRST_COPY_NAME, damage))
 
     def _check_log_beginning(self, log: LogCopy, scan: LogScan) -> LogScan:
-        """Return ``scan``, with ``damage`` set if the log begins after the first copy does, or ends before that.
+        """Return the log's scan, marked as damaged if the log lacks the entry with which the first copy begins.
 
         Archived entries are removed from the first copy (the database) before they are removed from the log. An
         intact log therefore never begins later than the first copy.
@@ -386,10 +386,10 @@ class JournalCopies:
         }
 
     def _check_and_renew_heads(self) -> None:
-        """Check that the journal reaches the entry that the journal heads name; then write all heads with its end.
+        """Check that the journal contains the entry in each journal head; then write its last entry as the new head.
 
-        A lost or torn head is also reported. Raises :class:`JournalDamaged` if entries are missing or differ, or if
-        every head is lost.
+        A head that is lost or torn on one medium is added to the findings. Raises :class:`JournalDamaged` if entries
+        are missing or differ, or if the head is lost on every medium.
         """
         location = self._location
         sequence, head_hex = self.database.read_head()
@@ -465,7 +465,7 @@ class JournalCopies:
             self.database.allow_removal_through(sequence)
 
     def check(self, sequence: int, head_hex: str) -> None:
-        """Check that both copies end with this entry, and that the next part of each copy is intact (A-03).
+        """Check that both copies end with the entry of this number and hash, and that their next part is intact (A-03).
 
         It is called before play. Each call continues in the copies where the previous one ended, and after the
         end starts again at the beginning, so the whole of both copies is read repeatedly while the machine

@@ -52,7 +52,7 @@ _CREATE_TABLES_SQL: Final = (
 )
 #: A row of the table of entries: sequence, hash, body, id, kind and ref.
 _EntryRow: TypeAlias = tuple[int, bytes | str, bytes, str, str, str | None]
-#: SQL statement that reads such rows.
+#: SQL statement that reads rows of the table of entries.
 _SELECT_ENTRIES_SQL: Final = "SELECT sequence, hash, body, id, kind, ref FROM entries"
 #: Largest batch of rows read at a time.
 _ROWS_PER_READ_BATCH: Final = 1000
@@ -64,7 +64,7 @@ _ENTRIES_BETWEEN_REMOVALS: Final = 16
 _INSERT_ENTRY_SQL: Final = (
     "INSERT INTO entries (sequence, id, kind, ref, hash, seal, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
-#: The highest sequence, where there is no limit.
+#: The highest number that an entry can have; the upper bound of a query without a limit.
 _SEQUENCE_MAX: Final = 2**63 - 1
 #: SQLite's error text when the medium is full.
 _DISK_FULL_TEXT: Final = "is full"
@@ -85,7 +85,7 @@ class EntriesArchived(JournalDamaged):
 class DatabaseReader:
     """Reader of the journal's first copy, the entries in one SQLite file.
 
-    Before an entry is returned, its hash is verified, and that the columns by which it was found match the entry.
+    Before an entry is returned, its hash is verified, and the columns by which it was found are compared with it.
     If a damaged column or index hides an entry, the entry is not found at all: only :meth:`PageChecksums.verify`
     detects that.
     """
@@ -164,7 +164,7 @@ class DatabaseReader:
         )
 
     def read_first_sequence(self) -> int:
-        """Return the sequence of the first entry in the database (1 if it has none)."""
+        """Return the number of the first entry in the database (1 if it has none)."""
         return int(self.run_sql("SELECT min(sequence) FROM entries").fetchone()[0] or 1)
 
     def read_hash(self, sequence: int) -> str:
@@ -183,7 +183,7 @@ class DatabaseReader:
         return _to_hex(row[0])
 
     def iter_entries(self, after_sequence: int = 0) -> Iterator[AuthenticatedEntry]:
-        """Yield every entry after ``after_sequence`` with its MAC, checking that each continues the chain."""
+        """Yield every entry after ``after_sequence`` with its MAC, checking that each continues the hash chain."""
         head_hex = self.read_hash(after_sequence)
         sequence = after_sequence
         while True:
@@ -207,7 +207,7 @@ class DatabaseReader:
         return None if row is None else self._decode_row(row)
 
     def list_kinds(self) -> list[str]:
-        """Return every kind of entry in the database, sorted (one index step per kind)."""
+        """Return every kind of entry in the database, sorted; each takes one look-up in the index of kinds."""
         kinds: list[str] = []
         while True:
             last_kind = kinds[-1] if kinds else ""
@@ -227,7 +227,7 @@ class DatabaseReader:
         *,
         newest_first: bool,
     ) -> Iterator[StoredEntry]:
-        """Yield up to ``limit`` journal entries of these kinds (all if empty) between two numbers, both excluded.
+        """Yield up to ``limit`` journal entries of these kinds (all if empty) between two entry numbers, both excluded.
 
         Entries are read in batches of limited size in short transactions, so that writing never waits for a slow
         reader. Raises :class:`EntriesArchived` if the entries to yield next have been moved to the archive;
@@ -316,7 +316,7 @@ class WritableDatabase(DatabaseReader):
         self._has_unmoved_wal = True
         """Whether SQLite's write-ahead log (WAL) may have changes that are not in the database file yet."""
         self._first_sequence = 1
-        """The number of the first entry in the file.
+        """The number of the first entry in the database file.
 
         After a failed commit it may be wrong; the copy is then opened again.
         """
@@ -472,7 +472,7 @@ class WritableDatabase(DatabaseReader):
         self._first_sequence = last_removed_sequence + 1
 
     def append_entries(self, authenticated_entries: Iterable[AuthenticatedEntry]) -> None:
-        """Append journal entries in one transaction, for repairs from the other copy."""
+        """Append journal entries in one SQLite transaction, to repair this copy from the other one."""
         try:
             self.run_sql("BEGIN IMMEDIATE")
             self._has_unmoved_wal = True
@@ -495,10 +495,9 @@ class WritableDatabase(DatabaseReader):
     def move_wal_into_file(self) -> None:
         """Move SQLite's write-ahead log (WAL) into the database file and record the new page checksums.
 
-        If a reader is using the WAL, this does not wait and leaves the rest for the next call. The WAL is then
-        reused from its beginning, because overwriting it costs half as much per sync as growing it. If nothing
-        was written since the last call, nothing is moved, so only pages that the WAL has just changed are
-        summed again.
+        If a reader is using the WAL, this does not wait and leaves the rest for the next call. Once all of the WAL
+        has been moved, SQLite writes it again from its beginning, because overwriting it costs half as much per sync
+        as growing it. If nothing was written since the last complete move, this does nothing.
         """
         if self._has_unmoved_wal:
             self._has_unmoved_wal = not self._page_checksums.move_wal_and_record(self._checkpoint_wal)
@@ -519,7 +518,7 @@ class WritableDatabase(DatabaseReader):
     def scrub(self, page_count: int) -> None:
         """Check the next ``page_count`` pages of the file against their checksums.
 
-        The page after the last one is the first one again.
+        After the last page, it continues with the first.
 
         Raises :class:`JournalDamaged` at a page that does not match.
         """

@@ -57,7 +57,7 @@ GENESIS_HASH: Final = "0" * _HASH_DIGIT_COUNT
 
 
 class StoredEntry(NamedTuple):
-    """One entry of the journal: a transaction, its number, the encoded bytes and their hash."""
+    """One entry of the journal: its number, the transaction that it records, its encoded bytes and their hash."""
 
     sequence: int
     """The number of the entry; the first is 1."""
@@ -99,7 +99,7 @@ class StoredEntry(NamedTuple):
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Return the amounts that the entry adds to occurrence meters."""
+        """Return the numbers that the entry adds to occurrence meters, by meter name."""
         return self.transaction.counts
 
     @property
@@ -322,9 +322,9 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
 
 
 def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
-    """Return the transaction of an entry that has only common members, after quick checks of these members.
+    """Return the transaction of an entry that posts value at once and has no ref or marks, after quick checks.
 
-    Return None if the full checks of :class:`Transaction` are necessary; otherwise the result equals what they give.
+    Return None if the full checks of :class:`Transaction` are necessary; otherwise they would give the same result.
     ``raw`` is the parsed JSON; the caller has ruled out that its record is nested too deeply or has lone surrogates.
     """
     entry_id, kind, transfers = raw["id"], raw["kind"], raw.get("transfers", ())

@@ -47,7 +47,7 @@ class SelfAuditFailed(JournalError):
 
 
 class JournalLocked(JournalError):
-    """Raised if another process uses this state folder; the message names it."""
+    """Raised if another process uses this state folder; the message names that process."""
 
 
 class JournalUnwritable(JournalError):

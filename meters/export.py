@@ -30,11 +30,11 @@ from meters.log import AuthenticatedEntry
 from meters.storage import DiskStorage, Storage
 from meters.view import JournalView, load_ledger
 
-#: Name and version of the format.
+#: Name and version of the format of a journal export.
 EXPORT_FORMAT: Final = "open-egm journal 1"
 #: Prefix of the signed bytes of a meter readout, so that the signature fits no other kind of document.
 READOUT_SIGNATURE_PREFIX: Final = b"open-egm readout\0"
-#: Prefix of the signed digest of an export, for the same reason.
+#: Prefix of the signed digest of an export, so that the signature fits no other kind of document.
 _SIGNATURE_PREFIX: Final = b"open-egm export\0"
 
 

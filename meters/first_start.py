@@ -12,9 +12,10 @@ FIRST_START_MARKER_FILE_NAME: Final = "first-start"
 
 
 def check_missing_journal_is_allowed(location: JournalLocation) -> None:
-    """Raise JournalDamaged if the machine has a key, unless its very first start was interrupted.
+    """Raise JournalDamaged if the machine's journal has been lost; call this only if no journal is found.
 
-    Call this only if there is no journal.
+    A machine with a key has been started before, so it must have a journal, except if its very first start was
+    interrupted.
     """
     has_key = any(location.storage.exists(folder / KEY_FILE_NAME) for folder in location.medium_folders)
     if has_key and not location.storage.exists(location.state_folder / FIRST_START_MARKER_FILE_NAME):

@@ -22,7 +22,7 @@ from meters.storage import Storage
 INDEX_SUFFIX: Final = ".ids"
 #: Layout of a record: the first bytes of a SHA-256, and an entry number.
 _RECORD_STRUCT: Final = struct.Struct(">8sQ")
-#: Records in a chunk.
+#: The most index records that are read or written at a time.
 _RECORDS_PER_CHUNK: Final = 2048
 #: Digits of a journal tag.
 JOURNAL_TAG_DIGIT_COUNT: Final = 8
@@ -39,12 +39,12 @@ _NUMBERED_ID_PATTERN: Final = re.compile(rf"[a-z0-9_.]+-(\d+)-({JOURNAL_TAG_PATT
 
 
 def make_journal_tag(first_hash_hex: str) -> str:
-    """Return the tag in the ids that a journal makes: the first digits of the hash of its first entry."""
+    """Return the journal tag, which ends the ids that a journal makes: the first digits of its first entry's hash."""
     return first_hash_hex[:JOURNAL_TAG_DIGIT_COUNT]
 
 
 def parse_own_entry_sequence(entry_id: str) -> int | None:
-    """Return the number of its own entry that an entry id states, or None if the id does not state it."""
+    """Return the number in an entry's id if it is the number of that same entry, otherwise None."""
     match = _SELF_NUMBERED_ID_PATTERN.fullmatch(entry_id)
     return None if match is None else int(match[1] or match[2])
 
@@ -130,7 +130,7 @@ class IdentifierIndex:
         self.path = path
 
     def check(self, digest: str) -> None:
-        """Raise :class:`JournalDamaged` unless the index file is the one with this SHA-256."""
+        """Raise :class:`JournalDamaged` unless the index file has the SHA-256 ``digest``."""
         hasher = hashlib.sha256()
         for chunk in self._iter_chunks():
             hasher.update(chunk)

@@ -96,12 +96,12 @@ class Journal(JournalView):
         self._archive_checks_to_skip = 0
         """The number of further :meth:`check` calls that do no archiving.
 
-        It is set after a medium refused it or the archive was damaged.
+        It is set after a medium refused archiving or the archive was damaged.
         """
         self._comparison_checks_to_skip = 0
         """The number of further :meth:`check` calls that do not compare the archives.
 
-        It is set after a medium refused it or damage was found.
+        It is set after a medium refused the comparison or damage was found.
         """
         super().__init__(
             self._copies.database,
@@ -241,7 +241,7 @@ class Journal(JournalView):
 
     @property
     def medium_folders(self) -> tuple[Path, ...]:
-        """Return the folders in use now: that of the first medium, then that of the second unless it is missing.
+        """Return the folder of the first medium and, unless the second medium is missing now, that of the second.
 
         Small values are mirrored in these folders (:mod:`meters.mirror`).
         """
@@ -452,7 +452,7 @@ class Journal(JournalView):
         return self._write(transaction)
 
     def _reopen_after_releasing_reserve(self, error: MediumFull) -> None:
-        """Delete the reserve files and open the copies again.
+        """Delete the reserve files on all media, because one is full, and open both copies of the journal again.
 
         Raises ``error`` if there is no reserve file.
         """
@@ -533,7 +533,7 @@ class Journal(JournalView):
     def _run_archiving_step(self) -> None:
         """Take one small step of archiving old entries or, if there are too few, of comparing the media's archives.
 
-        If a medium refuses it or is missing, archiving is only delayed: the entries stay in the copies.
+        If a medium refuses the write or is missing, archiving is only delayed: the entries stay in the copies.
         """
         if self._location.is_second_medium_missing or self._archive_checks_to_skip:
             self._archive_checks_to_skip = max(0, self._archive_checks_to_skip - 1)
@@ -554,7 +554,7 @@ class Journal(JournalView):
             self._record_archive_event(MemoryFindingKind.ARCHIVE_DELAYED, str(error))
 
     def _run_archive_comparison_step(self) -> None:
-        """Take one small step of comparing the archives of both media; each is repaired from the other."""
+        """Take one small step of comparing the archives of both media; damage in one is repaired from the other."""
         if self._comparison_checks_to_skip:
             self._comparison_checks_to_skip -= 1
             return
@@ -631,7 +631,7 @@ class Journal(JournalView):
     def _reopen(self, error: JournalError) -> None:
         """Close both copies and open them again, which checks them completely.
 
-        Meanwhile :meth:`append` and :meth:`check` fail because of ``error``.
+        Until that succeeds, :meth:`append` and :meth:`check` fail because of ``error``.
         """
         self._failure = error
         self._segment_in_progress = self._comparison_in_progress = None
@@ -651,6 +651,6 @@ class _OpeningArguments:
     now: Callable[[], datetime]
     policy: JournalPolicy
     memory_clear_record: JSON
-    """What the first entry records about a memory clear, or None."""
+    """What the first entry of a new journal records about a memory clear, or None."""
     check_new_journal_allowed: Callable[[], None]
     """The function called before a new journal is created; it raises if none may be created."""

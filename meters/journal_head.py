@@ -46,7 +46,7 @@ class JournalHeadReading:
 
     @property
     def last_sequence_lower_bound(self) -> int:
-        """Return the number that the journal's last entry must have at least, by this file; 0 without a head.
+        """Return the lowest number that the journal's last entry can have according to this file; 0 without a head.
 
         If a slot is torn, that is one more than the head's number, because the torn slot was written for a
         later entry.

@@ -33,7 +33,7 @@ class FlowSum:
     """The total of one meter cell: all transfers from one account to another with the same dimensions."""
 
     amount_cents: int = 0
-    """The total amount, in minor units."""
+    """The total amount of the cell's transfers, in minor units."""
     transfer_count: int = 0
     """The number of transfers that were added up."""
 
@@ -53,7 +53,7 @@ class Reservation:
 
 
 class LedgerEffect(NamedTuple):
-    """The effect of one checked transaction on the ledger.
+    """What one checked transaction changes in the ledger.
 
     It is computed before the transaction is written, so that applying it cannot fail.
     """
@@ -61,7 +61,7 @@ class LedgerEffect(NamedTuple):
     transfers: tuple[Transfer, ...]
     """The transfers that change balances."""
     cell_keys: tuple[MeterCellKey, ...] = ()
-    """For each of ``transfers``, in the same order, the key of its meter cell."""
+    """The key of the meter cell of each transfer in ``transfers``, in the same order."""
     counts: tuple[tuple[tuple[str, DimensionsKey], int], ...] = ()
     """The numbers to add to occurrence counts, each with the count's name and dimensions."""
     opened_reservation: Reservation | None = None
@@ -114,7 +114,7 @@ class Ledger:
     flows: dict[MeterCellKey, FlowSum] = field(default_factory=dict)
     """The sum and number of transfers in each meter cell, by cell key."""
     counts: Counter[tuple[str, DimensionsKey]] = field(default_factory=Counter)
-    """The occurrence counts, by name and dimensions."""
+    """How often each kind of event was counted, such as games played or doors opened, by name and dimensions."""
     counts_at_marks: dict[str, dict[str, int]] = field(default_factory=dict)
     """For each period mark (an event such as a power-up), the occurrence counts at its last occurrence.
 
@@ -333,10 +333,10 @@ class Ledger:
                 raise SelfAuditFailed(f"the {book} book is off by {difference_cents} cents")
 
     def run_full_audit(self) -> None:
-        """Run the self-audit, and compare two records of the same sums.
+        """Run the self-audit, and compare the running totals of the ledger with sums computed anew.
 
-        Account totals must equal their meter cells, and reserved amounts their reservations. Raises
-        :class:`SelfAuditFailed`.
+        Each account's total must equal the sum of its meter cells, and its reserved amount the sum of its pending
+        reservations. Raises :class:`SelfAuditFailed`.
         """
         self.self_audit()
         summed_outflows_cents: Counter[str] = Counter()

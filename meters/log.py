@@ -46,11 +46,11 @@ _CRC_STRUCT: Final = struct.Struct(">I")
 _RECORD_STRUCT: Final = struct.Struct(">II")
 #: Layout of a trailer, without its digest.
 _TRAILER_STRUCT: Final = struct.Struct(">IQ32s")
-#: Bytes of a header.
+#: The size of a segment's header, in bytes.
 _SEGMENT_HEADER_SIZE_BYTES: Final = _HEADER_STRUCT.size + _CRC_STRUCT.size
-#: Bytes of a trailer.
+#: The size of a closed segment's trailer, in bytes.
 _SEGMENT_TRAILER_SIZE_BYTES: Final = _TRAILER_STRUCT.size + 32
-#: Length field that marks a trailer.
+#: The value in place of a record's length that marks the trailer of a closed segment.
 _CLOSED_SEGMENT_MARK: Final = 0xFFFFFFFF
 
 
@@ -89,9 +89,9 @@ class _LogSegment:
     head_hex: str
     """The hash of the segment's last entry."""
     last_record_offset: int
-    """The offset in the file of the last record or, in a closed segment, of the trailer."""
+    """The offset in the segment file of the last record or, if the segment is closed, of the trailer."""
     end_offset: int
-    """The offset in the file at which the next record is written."""
+    """The offset in the segment file at which the next record is written."""
     is_closed: bool
     """Whether the segment has its trailer and takes no more records."""
 
@@ -117,11 +117,11 @@ class LogCopy:
         self._open_segment_size_bytes = 0
         """The size in bytes of the segment file that takes the next record."""
         self._write_offset = 0
-        """The offset in that file at which the next record is written."""
+        """The offset in the segment file at which the next record is written."""
         self._last_record_offset = 0
-        """The offset of the last record in that file."""
+        """The offset of the last record in the segment file that takes the next record."""
         self._digest = hashlib.sha256()
-        """The SHA-256 of that file's bytes so far."""
+        """The SHA-256 of all bytes written so far to the segment file that takes the next record."""
         self._last_sequence = 0
         """The number of the last entry in the log."""
         self._head_hex = GENESIS_HASH
@@ -129,7 +129,7 @@ class LogCopy:
         self._check_in_progress: Generator[int] | None = None
         """The generator that checks the whole log step by step, or None if no check is running."""
         self._sequence_without_removal: int | None = None
-        """The entry through which :meth:`remove_oldest_segment_through` found nothing to remove, or None."""
+        """The last argument for which :meth:`remove_oldest_segment_through` found nothing to remove, or None."""
         self.head_before_first: tuple[int, str] = 0, GENESIS_HASH
         """The number and hash of the entry before the first one in the log; valid after :meth:`scan`."""
 
@@ -145,7 +145,7 @@ class LogCopy:
 
     # ------------------------------------------------------------------ reading
     def list_segment_starts(self) -> list[int]:
-        """Return the first sequence of every segment of the log, in order."""
+        """Return the number of the first entry of every segment of the log, in order."""
         return [
             int(name.removesuffix(LOG_SUFFIX))
             for name in self._storage.list_names(self._folder)
@@ -302,7 +302,7 @@ class LogCopy:
             self._file.sync()
 
     def _start_segment(self, record_size_bytes: int) -> None:
-        """Close the segment that is written, if there is one, and create the next one.
+        """Close the segment file that is being written, if there is one, and create the next segment file.
 
         It has room for at least a record of ``record_size_bytes`` bytes.
         """

@@ -40,7 +40,7 @@ _STORED_KEY_BY_FIELD: Final = {
     "pairing_number": "pairing",
     "inserted_by": "put_in_by",
 }
-#: The inverse: the field of a label by its stored key.
+#: The field of a label by the stored key, for the fields that are stored under another name.
 _FIELD_BY_STORED_KEY: Final = {key: name for name, key in _STORED_KEY_BY_FIELD.items()}
 #: What the label of a rebuilt first medium states instead of a person.
 _NO_PERSON_DECLARED: Final = "nobody has declared it"
@@ -66,9 +66,9 @@ class MediumLabel:
     id: str
     """The random id of the medium, 16 hexadecimal digits."""
     other_medium_id: str
-    """The id of the other medium, with which this one is used."""
+    """The random id of the machine's other medium, with which this medium forms a pair."""
     pairing_number: int = 1
-    """Counts the pairs of media: 1 for the first pair, and one more at each replacement of a medium."""
+    """The number of this pair of media: 1 for the machine's first pair, one more at each replacement of a medium."""
     inserted_by: str = ""
     """Who inserted the medium as a new one; empty once it has been filled with the machine's memory."""
 
@@ -86,7 +86,7 @@ class MediumLabel:
 
     @classmethod
     def _from_stored(cls, stored_label: Mapping[str, Any]) -> Self:
-        """Return the medium's label from its stored form."""
+        """Return the medium's label, built from the JSON that is stored on the medium."""
         fields = {_FIELD_BY_STORED_KEY.get(key, key): value for key, value in stored_label.items()}
         return cls(**{**fields, "name": MediumName(fields["name"])})
 

@@ -38,16 +38,16 @@ class MemoryFinding:
     kind: MemoryFindingKind
     """What was found, and what the machine did about it."""
     location: str
-    """The copy, file or medium concerned."""
+    """The copy, file or medium that the finding is about."""
     reason: str
-    """The reason, as text."""
+    """What was wrong, as text for the event log."""
 
     @property
     def state_until_fault_raised(self) -> dict[str, str]:
-        """Return the state by which the machine remembers a replaced medium; empty for other findings.
+        """Return the value to store so that a fault is raised for a replaced medium; empty for other findings.
 
-        The machine removes the state as soon as it has raised the fault about the medium. The fault then stays until a
-        technician clears it.
+        The key is a storage key. The machine removes the value as soon as it has raised the fault, which then stays
+        until a technician clears it.
         """
         is_replacement = self.kind is MemoryFindingKind.MEDIUM_REPLACED
         return {REPLACED_MEDIUM_KEY: f"{self.location}: {self.reason}"} if is_replacement else {}

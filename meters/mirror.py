@@ -43,7 +43,7 @@ class _ValueCopy:
     error_text: str = ""
     """What is wrong with the copy; empty if nothing is."""
     is_unreadable: bool = False
-    """Whether the medium refused to be read."""
+    """Whether the copy could not be read because the medium refused it."""
 
 
 class MirroredValue:
@@ -119,7 +119,7 @@ class MirroredValue:
         """Return the newest intact copy of the value, or None if there is no copy and ``must_exist`` is False.
 
         Raises :class:`JournalDamaged` or :class:`JournalUnwritable` if copies exist but none is usable, if two
-        differ in one generation, or if an expected value is missing.
+        copies of the same generation differ, or if an expected value is missing.
         """
         intact_copies = [copy for copy in copies if copy.generation]
         if not intact_copies:

@@ -28,11 +28,11 @@ _PLAIN_BODY_MARK: Final = b"{"
 _HASH_SIZE_BYTES: Final = 32
 #: Form of a body's member with the previous hash.
 _MEMBER_WITH_HASH: Final = b'"previous":"%s"'
-#: The same member with an empty hash.
+#: The member of a body with the previous hash after that hash was removed.
 _MEMBER_WITHOUT_HASH: Final = b'"previous":""'
 #: The window size argument of zlib for deflate without header and checksum; entries are verified by hash instead.
 _RAW_DEFLATE_WINDOW: Final = -15
-#: Compression level.
+#: The compression level of zlib.
 _COMPRESSION_LEVEL: Final = 9
 #: The preset dictionary.
 _PRESET_DICTIONARY: Final = Path(__file__).with_name("bodies-1.txt").read_bytes()
@@ -48,7 +48,7 @@ _deflater: Final = zlib.compressobj(
 
 
 def remove_previous_hash(body: bytes, previous_hex: str) -> bytes | None:
-    """Return an entry's bytes with the previous entry's hash emptied.
+    """Return an entry's bytes with an empty text in place of the previous entry's hash.
 
     Return None if :func:`restore_previous_hash` would not give the same bytes again.
     """
@@ -59,7 +59,7 @@ def remove_previous_hash(body: bytes, previous_hex: str) -> bytes | None:
 def restore_previous_hash(body_without_hash: bytes, previous_hex: str) -> bytes:
     """Return an entry's bytes with the previous entry's hash inserted again.
 
-    ``body_without_hash`` are the bytes in which :func:`remove_previous_hash` emptied it.
+    ``body_without_hash`` are the bytes from which :func:`remove_previous_hash` removed it.
     """
     return body_without_hash.replace(_MEMBER_WITHOUT_HASH, _MEMBER_WITH_HASH % previous_hex.encode(), 1)
 

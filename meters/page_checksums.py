@@ -22,13 +22,13 @@ from meters.storage import Storage, StorageFile, read_file, replace_file
 PAGE_CHECKSUMS_SUFFIX: Final = ".sums"
 #: Bytes of a page of the database.
 DATABASE_PAGE_SIZE_BYTES: Final = 4096
-#: Layout of the file's head.
+#: Layout of the head of the checksum file.
 _FILE_HEAD_STRUCT: Final = struct.Struct(">8sIII")
-#: First bytes of the file.
+#: First bytes of the checksum file.
 _MAGIC: Final = b"OEGMSUM1"
 #: Pages that are read at a time.
 _CHUNK_PAGE_COUNT: Final = 256
-#: Bytes of the WAL's header.
+#: The size of the header of SQLite's write-ahead log (WAL), in bytes.
 _WAL_HEADER_SIZE_BYTES: Final = 32
 #: Layout of a WAL frame's header, as far as read.
 _WAL_FRAME_STRUCT: Final = struct.Struct(">II8s")

@@ -23,7 +23,7 @@ class JournalPolicy:
     entries_archived_together_min: int = 20_000
     """The smallest number of old entries that are archived together."""
     newest_entries_not_archived: int = 20_000
-    """The number of newest entries that are not archived."""
+    """The number of the latest entries that stay in both copies and are not moved to the archive."""
     reserve_size_bytes: int = 0
     """The space reserved on each medium, in bytes (:mod:`meters.disk_reserve`)."""
     increment_max_cents: Mapping[str, int] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class JournalPolicy:
     """
 
     def check_increments(self, entry_id: str, transfers: tuple[Transfer, ...]) -> None:
-        """Raise :class:`ExcessiveIncrement` if a transaction's transfers exceed the limit of an account."""
+        """Raise :class:`ExcessiveIncrement` if a transaction moves more into or out of an account than its limit."""
         for name, max_cents in self.increment_max_cents.items():
             moved_cents = sum(t.amount_cents for t in transfers if name in {t.source, t.target})
             if moved_cents > max_cents:

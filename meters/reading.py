@@ -32,7 +32,7 @@ class MeterCell:
     amount_cents: int
     """The amount that flowed, in minor units; 0 for a count."""
     count: int
-    """The number of transfers, or the count."""
+    """The number of transfers that were added up; for a count, its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class MeterReading:
     sequence: int
     """The number of the last journal entry that is included."""
     head_hash: str
-    """The hash of that entry."""
+    """The hash of the last journal entry that is included."""
     cells: tuple[MeterCell, ...]
     """The meter cells; every meter is a sum over some of them."""
     values_at_marks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class MeterReading:
 
     @property
     def values(self) -> dict[str, int]:
-        """Return every meter's value by name; occurrence meters also since each mark (``NAME.since_MARK``)."""
+        """Return every meter's value by name, and occurrence meters also since each mark (as ``NAME.since_MARK``)."""
         values = dict.fromkeys((m.name for m in METERS), 0) | dict.fromkeys(EVENT_METERS, 0)
         for cell in self.cells:
             for name, amount in _list_meter_changes(cell):
@@ -78,7 +78,7 @@ class MeterReading:
     def split_by(self, meter_name: str, dimension: str) -> dict[str, int]:
         """Return a meter's value for each value of ``dimension``, such as each game.
 
-        What belongs to cells without that dimension is under "".
+        The key "" has the sum of the cells that lack this dimension.
         """
         value_by_dimension: Counter[str] = Counter()
         for cell in self.cells:

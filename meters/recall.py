@@ -40,7 +40,7 @@ class Play:
     start_entry: StoredEntry
     """The first entry of the play, or the memory clear's entry that carried the play over."""
     step_entries: tuple[StoredEntry, ...]
-    """The entries of the play's choices and other steps after its first entry, in order."""
+    """The entries of the play's later steps, such as the player's choices, in order."""
     end_entry: StoredEntry | None
     """The entry that ended the play.
 
@@ -53,7 +53,7 @@ class Play:
 
     @property
     def play_id(self) -> str:
-        """Return the play's id."""
+        """Return the id of the play, which the record of its first entry states."""
         return str(read_details(self.start_entry)["play_id"])
 
     @property
@@ -124,7 +124,7 @@ class Play:
 
     @property
     def prizes_won(self) -> tuple[Mapping[str, object], ...]:
-        """Return the merchandise prizes won, each with its id, names by language and stated value."""
+        """Return the merchandise prizes that the play won, each with its id, names by language and stated value."""
         return () if self.end_entry is None else tuple(read_details(self.end_entry).get("prizes", ()))
 
     @property
@@ -161,7 +161,7 @@ class Play:
 
     @property
     def shown_steps(self) -> tuple[StoredEntry, ...]:
-        """Return the play's last RECALLED_STEPS_MAX steps, which recall shows of a long feature."""
+        """Return the play's last steps, at most RECALLED_STEPS_MAX; recall shows only these of a long bonus feature."""
         return self.step_entries[-RECALLED_STEPS_MAX:]
 
 

@@ -39,7 +39,7 @@ class EntryVisitor(Protocol):
 
 
 class IgnoringVisitor:
-    """Visitor that ignores every entry."""
+    """Visitor that ignores every entry, for a caller that needs only the totals of a damaged journal."""
 
     def visit(self, entry: StoredEntry) -> None:
         """Ignore the entry."""
@@ -54,7 +54,7 @@ EntryReader = Callable[[int], Iterable[AuthenticatedEntry]]
 class SalvagedJournal(Generic[VisitorT]):
     """The intact part of a damaged journal, from one copy or from both.
 
-    It ends where no copy continues.
+    It ends before the first entry that none of the copies read has intact.
     """
 
     sequence: int
@@ -198,7 +198,7 @@ def inspect_journal(
 def _open_first_copy(
     storage: Storage, state_folder: Path, key: MachineKey | None, open_files: ExitStack
 ) -> tuple[EntryReader, str]:
-    """Return a function that reads the journal's first copy, and what is wrong with its file, or "".
+    """Return (function that reads the journal's first copy, what is wrong with the copy's file or "").
 
     Entries may be readable even if something is wrong.
     """

@@ -1,13 +1,13 @@
 """One segment of the archive: a range of entries in a signed file.
 
-    blocks   each the deflated bodies of up to 256 entries (64 MiB), one a line, the previous hash in them emptied
+    blocks   deflated lines of up to 256 entries (64 MiB); a line is an entry's bytes without the previous hash
     trailer  canonical JSON: a description of the segment, and the machine's signature of it
     end      length of the trailer (u32, big-endian), magic (8 bytes)
 
 For each block, the trailer has the hash of the entry before the block. A block can therefore be verified by
 itself: the hash chain of its entries must begin at that hash and end at the hash before the next block, or at
 the segment's last hash. The MACs of single entries are not stored, because the signature covers all entries. A line
-that starts with "=" has the whole body, because its previous hash could not be emptied and restored.
+that starts with "=" has all of the entry's bytes, because its previous hash could not be removed and restored.
 """
 
 import hashlib
@@ -28,9 +28,9 @@ from meters.storage import Storage, StorageFile
 
 #: Ending of a segment's file name.
 SEGMENT_SUFFIX: Final = ".seg"
-#: Entries in a block.
+#: The most entries in a block of an archive segment.
 SEGMENT_BLOCK_ENTRIES_MAX: Final = 256
-#: Version of the format.
+#: Version of the format of an archive segment.
 _FORMAT_VERSION: Final = 1
 #: Last bytes of a segment.
 _MAGIC: Final = b"OEGMSEG1"
@@ -46,14 +46,14 @@ _UNSHORTENED_MARK: Final = b"="
 
 
 class SegmentBlock(NamedTuple):
-    """One compressed block of an archive segment; stored as a list of these three values."""
+    """One compressed block of an archive segment; stored as the list of its three fields."""
 
     first_sequence: int
-    """The number of its first entry."""
+    """The number of the block's first entry."""
     end_offset: int
-    """The offset of its end in the file."""
+    """The offset in the segment file at which the block ends."""
     previous_hex: str
-    """The hash of the entry before its first entry."""
+    """The hash of the entry before the block's first entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ class SegmentTrailer:
     last_sequence: int
     """The number of the segment's last entry."""
     previous_hex: str
-    """The hash of the entry before the first one."""
+    """The hash of the entry before the segment's first one."""
     head_hex: str
-    """The hash of the last entry."""
+    """The hash of the segment's last entry."""
     previous_segment_digest: str
     """The digest of the previous archive segment; empty for the first segment."""
     genesis_hex: str
@@ -106,17 +106,17 @@ class SegmentWriter:
         self._block_previous_hex = previous_hex
         """The hash of the entry before the block in progress."""
         self._head_hex = previous_hex
-        """The hash of the last entry added."""
+        """The hash of the last entry added to the segment."""
         self._block_first_sequence = first_sequence
         """The number of the first entry of the block in progress."""
         self._last_sequence = first_sequence - 1
-        """The number of the last entry added."""
+        """The number of the last entry added to the segment."""
         self._end_offset = 0
-        """The number of bytes written so far."""
+        """The number of bytes written so far to each segment file."""
         self._lines: list[bytes] = []
         """The entries of the block in progress, each as its line, not compressed yet."""
         self._block_size_bytes = 0
-        """The length of these lines."""
+        """The total length of the lines of the block in progress, in bytes."""
         self._finished_blocks: list[SegmentBlock] = []
         self._count_by_kind: Counter[str] = Counter()
         """The number of entries of each kind added so far."""
@@ -203,7 +203,7 @@ class Segment:
         self._storage = storage
         self.path = path
         self.trailer = self._read_signed_trailer(public_key)
-        """The verified trailer."""
+        """The segment's trailer, whose signature has been verified."""
         self._first_sequences = [block.first_sequence for block in self.trailer.blocks]
         """The number of the first entry of each block, ascending."""
 

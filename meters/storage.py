@@ -83,7 +83,7 @@ class StorageFile(Protocol):
 class Storage(Protocol):
     """Interface to storage media: SQLite files and plain files in folders.
 
-    Refusals of a medium raise :class:`JournalUnwritable`.
+    If a medium refuses an operation, :class:`JournalUnwritable` is raised.
     """
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
@@ -196,7 +196,10 @@ class _SqliteDatabase:
 
 
 def _connect(path: Path, query: str) -> sqlite3.Connection:
-    """Open a SQLite database. Raises :class:`JournalUnwritable`, also if the file does not exist."""
+    """Return a connection to the SQLite database ``path``, opened with the URI parameters ``query``.
+
+    Raises :class:`JournalUnwritable`, also if the file does not exist.
+    """
     try:
         return sqlite3.connect(
             f"file:{quote(str(path))}?{query}", uri=True, isolation_level=None, check_same_thread=False
@@ -359,7 +362,7 @@ class DiskStorage:
             path.unlink(missing_ok=True)
 
     def sync_folder(self, folder: Path) -> None:
-        """Make the names of the files in ``folder`` durable."""
+        """Make the creation, renaming and removal of files in ``folder`` durable."""
         with _convert_os_errors(folder):
             fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:

@@ -29,7 +29,7 @@ class MeterUnit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """One meter of the machine: the value that flowed through ``flows``, less that through ``decreasing_flows``."""
+    """One meter of the machine: the value of all transfers in ``flows``, less that of those in ``decreasing_flows``."""
 
     name: str
     """The name of the meter in readings and exports."""
@@ -44,7 +44,7 @@ class Meter:
 
     @property
     def can_decrease(self) -> bool:
-        """Return whether the meter can also fall, such as credits or hopper contents, unlike a cumulative meter."""
+        """Return whether the meter can decrease, like those of credits and hopper contents; a cumulative one cannot."""
         return bool(self.decreasing_flows)
 
 

@@ -29,7 +29,7 @@ JSON_DEPTH_MAX: Final = 50
 _SHOWN_CHARACTERS_MAX: Final = 120
 #: Cache of names that were found valid.
 _VALID_NAMES_CACHE: Final[set[object]] = set()
-#: Most names in that cache.
+#: The most names that the cache of valid names holds.
 _CACHED_NAMES_MAX: Final = 4096
 #: Form of an entry's kind.
 KIND_PATTERN: Final = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
@@ -136,7 +136,7 @@ def _check_json(value: object, depth: int) -> None:
 
 
 def _check_keys(value: Mapping[object, object]) -> None:
-    """Raise ``TypeError`` or ``ValueError`` unless a JSON object's keys are text or integers, different as text."""
+    """Raise ``TypeError`` or ``ValueError`` unless a JSON object's keys are text or integers that differ as text."""
     if are_printable_names(value):
         return
     for key in value:
@@ -202,7 +202,7 @@ class Transaction:
     counts: Mapping[str, int] = field(default_factory=dict)
     """The number to add to each occurrence meter, by meter name."""
     marks: tuple[PeriodMark, ...] = ()
-    """The events that the transaction represents, such as a power-up."""
+    """The events, such as a power-up, that occur with the transaction and since which meters are also counted."""
     state: Mapping[str, JSON] = field(default_factory=dict)
     """The stored values to set, by storage key; None removes a key."""
     record: JSON = None
@@ -291,8 +291,8 @@ class AppendResult:
     """The result of appending a transaction: its entry number and hash, and whether it was stored before."""
 
     sequence: int
-    """The number of the entry."""
+    """The number of the entry that records the transaction."""
     hash_hex: str
-    """The hash of the entry."""
+    """The hash of the entry that records the transaction."""
     already_existed: bool
     """Whether the transaction was in the journal before, so that nothing was written."""

@@ -46,7 +46,7 @@ class JournalView:
         """The machine's key, by which MACs are checked; None if they are not checked."""
         self.public_key = public_key
         self._journal_tag = ""
-        """The tag that ends the journal's ids; "" until it is first used."""
+        """The journal tag, the digits that end each id made by the journal; "" until it is first used."""
 
     @property
     def sequence(self) -> int:
@@ -60,7 +60,7 @@ class JournalView:
 
     @property
     def journal_tag(self) -> str:
-        """Return the tag that ends this journal's ids (:func:`meters.identifiers.make_journal_tag`)."""
+        """Return the journal tag, the digits that end each id made by this journal."""
         if not self._journal_tag:
             self._journal_tag = make_journal_tag(self.genesis.hash_hex)
         return self._journal_tag
@@ -233,7 +233,7 @@ class JournalView:
 
     @property
     def archive(self) -> Archive:
-        """Return the archive of this journal."""
+        """Return the archive, which holds the older entries of this journal."""
         return self._archive
 
     def _read_archive_end(self) -> ArchiveEnd | None:
@@ -328,7 +328,9 @@ class JournalView:
 
 
 def load_ledger(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledger, bytes]:
-    """Return the ledger, rebuilt from the newest signed checkpoint and the entries after it, and the public key.
+    """Return (ledger, machine's public key) of a journal.
+
+    The ledger is rebuilt from the newest signed checkpoint and the entries after it.
 
     With ``key`` (as in the machine itself) the MAC of each replayed entry is checked too. Raises
     :class:`JournalDamaged`.
@@ -431,9 +433,9 @@ def _load_readable_key(storage: Storage, medium_folders: tuple[Path, Path]) -> M
 def _read_acknowledged_head(
     storage: Storage, medium_folders: Iterable[Path], key: MachineKey
 ) -> JournalHead | None:
-    """Return the journal head of the last acknowledged entry, as the files on the media state it.
+    """Return the journal head of the last acknowledged entry, from the newest valid head file on the media.
 
-    One of the media is enough. Return None if no file is valid.
+    Return None if no file is valid.
     """
     heads = []
     for folder in dict.fromkeys(medium_folders):

@@ -63,7 +63,7 @@ class CarryOverDamaged(RngError):
 
 
 class ReseedNotAllowed(RngError):
-    """Raised if the jurisdiction's policy does not allow reseeding for this reason."""
+    """Raised if a reseed is requested for a reason that the jurisdiction's policy does not allow."""
 
 
 class StepMisused(RngError):

@@ -46,7 +46,7 @@ class HashDrbg(Mechanism):
         return bytes(output[:count])
 
     def _hash(self, data: bytes) -> bytes:
-        """Return the digest of ``data``."""
+        """Return the digest of ``data`` by the generator's hash function."""
         return new_hash(self.HASH_NAME, data).digest()
 
     def _hash_df(self, data: bytes) -> bytes:

@@ -17,7 +17,7 @@ SAMPLES_IN_WINDOW = 512
 
 
 def compute_repetition_cutoff(entropy_bits: Fraction, alpha_exponent: int) -> int:
-    """Return how many equal samples in a row fail an entropy source: 1 + ceil(a / H).
+    """Return the number of equal samples in a row at which the test rejects an entropy source: 1 + ceil(a / H).
 
     H is ``entropy_bits`` per sample, and a is ``alpha_exponent``: a good source fails once in 2**a samples.
     """
@@ -26,11 +26,11 @@ def compute_repetition_cutoff(entropy_bits: Fraction, alpha_exponent: int) -> in
 
 @lru_cache(maxsize=64)
 def compute_proportion_cutoff(entropy_bits: Fraction, alpha_exponent: int, window: int) -> int:
-    """Return how many equal samples in a window fail an entropy source: 1 + critbinom(W, 2**-H, 1 - 2**-a).
+    """Return the number of equal samples in a window at which the adaptive proportion test rejects an entropy source.
 
-    W is ``window`` in samples, H is ``entropy_bits`` per sample, and a is ``alpha_exponent``. ``critbinom`` is the
-    smallest k whose upper tail P(X > k) is at most 2**-a. H need not be an integer, so 2**-H is a decimal of 60 digits.
-    The tail is summed from its small end, which loses no precision.
+    It is 1 + critbinom(W, 2**-H, 1 - 2**-a). W is ``window`` in samples, H is ``entropy_bits`` per sample, and a is
+    ``alpha_exponent``. ``critbinom`` is the smallest k whose upper tail P(X > k) is at most 2**-a. H need not be an
+    integer, so 2**-H is a decimal of 60 digits. The tail is summed from its small end, which loses no precision.
     """
     with localcontext() as context:
         context.prec = 60
@@ -45,7 +45,7 @@ def compute_proportion_cutoff(entropy_bits: Fraction, alpha_exponent: int, windo
 
 
 class HealthTests:
-    """Both health tests of one entropy source; they run continuously over its samples of one byte each."""
+    """The two health tests of one entropy source, run continuously over its samples of one byte each."""
 
     __slots__ = (
         "_apt_cutoff",

@@ -25,7 +25,7 @@ class ReseedPolicy:
     """
 
     mechanism: MechanismName = MechanismName.CTR_AES_256_DF
-    """The generator to use."""
+    """The deterministic generator (a mechanism of SP 800-90A) that the service uses."""
     every_generates: int = 10_000
     """Reseed before the next step once this many requests were served since the last seeding; 0: never."""
     every_seconds: int = 86_400
@@ -41,11 +41,11 @@ class ReseedPolicy:
     fresh_input_each_request: bool = field(default=True, metadata={"profile_key": "fresh_input_each_step"})
     """Whether each request mixes 16 bytes of the kernel's randomness into the generator."""
     cycle_min_ms: int = 0
-    """The shortest interval of background cycling, in milliseconds; 0: no cycling."""
+    """The shortest time between two discards of output (background cycling), in milliseconds; 0: no cycling."""
     cycle_max_ms: int = 0
-    """The longest interval of background cycling, in milliseconds; 0: no cycling."""
+    """The longest time between two discards of output (background cycling), in milliseconds; 0: no cycling."""
     self_test_every_generates: int = 100_000
-    """Test the generator and its sources again after this many requests; 0: never."""
+    """The number of requests after which the generator and its entropy sources are tested again; 0: never."""
 
     def __post_init__(self) -> None:
         for name in (
@@ -74,12 +74,15 @@ class ReseedPolicy:
 
     @classmethod
     def map_profile_keys_to_fields(cls) -> dict[str, Field[object]]:
-        """Return the policy's fields by their keys in a profile, which are the names of all but one."""
+        """Return each field of the policy by its key in a jurisdiction's profile.
+
+        The key is the field's name, unless the field's metadata has a ``profile_key``.
+        """
         return {setting.metadata.get("profile_key", setting.name): setting for setting in fields(cls)}
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> Self:
-        """Return the reseed policy of a profile's settings; missing ones take their defaults.
+        """Return the reseed policy made from a profile's settings; a setting that is missing has its default.
 
         Raises :class:`InvalidPolicy`.
         """

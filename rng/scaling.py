@@ -35,7 +35,7 @@ def compute_word_bits(bound: int) -> int:
 
 @lru_cache(maxsize=4096)
 def choose_word_size(bound: int) -> tuple[int, int]:
-    """Return the size of a word in bytes, and how many of its values stand for each outcome of a draw below ``bound``.
+    """Return a random word's size in bytes, and how many of its values stand for each outcome below ``bound``.
 
     ``bound`` must be valid (:func:`check_bound`).
     """

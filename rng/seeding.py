@@ -30,9 +30,9 @@ SEED_FINGERPRINT_SIZE_BYTES: Final = 16
 
 #: First bytes of the carried-over data.
 _CARRY_OVER_MAGIC: Final = b"EGMRNG1\0"
-#: Bytes of reserved output.
+#: The size of the generator's output that is reserved for the next start, in bytes.
 _CARRY_OVER_SIZE_BYTES: Final = 32
-#: Bytes of the checksum.
+#: The size of the checksum of the carried-over data, in bytes.
 _CHECKSUM_SIZE_BYTES: Final = 8
 
 
@@ -46,7 +46,7 @@ def pack_carry_over(reserved_output: bytes, fingerprints: Iterable[bytes]) -> by
 
 
 def unpack_carry_over(packed: bytes) -> tuple[bytes, tuple[bytes, ...]]:
-    """Return the reserved output and the fingerprints in the bytes of :func:`pack_carry_over`.
+    """Return the reserved output and the fingerprints that :func:`pack_carry_over` has packed into these bytes.
 
     Raises :class:`CarryOverDamaged`.
     """
@@ -84,7 +84,7 @@ class SeedGatherer:
         self._sources = tuple(sources)
         self._tests = tuple(HealthTests(s.name, s.entropy_bits, HEALTH_TEST_ALPHA_EXPONENT) for s in sources)
         self.fingerprints: list[bytes] = list(known_fingerprints)[-STORED_SEED_FINGERPRINTS_MAX:]
-        """Fingerprints of the latest seeds, oldest first."""
+        """Fingerprints (digests) of the latest seeds, oldest first; a new seed must not have any of them."""
         self.run_start_up_test()
 
     @property

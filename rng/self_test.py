@@ -26,7 +26,7 @@ from rng.known_answers import AES_256_KNOWN_ANSWER, KNOWN_ANSWERS, KnownAnswer
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, Mechanism, MechanismName
 from rng.mechanisms import MECHANISMS
 
-#: block_cipher_df of the bytes 0 to 99, from an independent block-by-block computation.
+#: The result of block_cipher_df for the bytes 0 to 99, computed independently, block by block.
 _DERIVATION_FUNCTION_ANSWER: Final = bytes.fromhex(
     "1647e68c0842ec4b98c8873a25008617b4f56aeaf8d99c6fac618e7ae1c18b9bd8843996b0cf331ac47e4ed228a35416"
 )
@@ -139,7 +139,7 @@ def _test_scaling() -> None:
 def _test_every_word() -> None:
     """Check how all 256 one-byte words are scaled, for some bounds.
 
-    Outcomes must be in order, each with the same number of words.
+    As the word grows, the outcome must grow from the lowest to the highest, each with the same number of words.
     """
     for bound in (2, 3, 7, 22, 37, 52, 80, 255):
         words_per_outcome = 256 // bound

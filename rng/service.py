@@ -59,7 +59,7 @@ class DrawStep(WordDraws):
         self._used_byte_count = 0
         """The number of bytes of the buffer that this step has used."""
         self.request_count = 0
-        """The requests that this step has made to the generator."""
+        """The number of requests for output that this step has made to the generator."""
 
     def __enter__(self) -> Self:
         if self._has_ended:
@@ -310,7 +310,7 @@ class RandomService:
             return pack_carry_over(self._generate(32), self._gatherer.fingerprints)
 
     def _open_step(self, step: DrawStep) -> None:
-        """Mark this step as open and run the maintenance that is due. Raises StepMisused if another step is open."""
+        """Mark this step as open; run the self-test and reseed if due. Raises StepMisused if another step is open."""
         with self._lock:
             self._check_in_service()
             if self._current_step is not None:
@@ -330,7 +330,10 @@ class RandomService:
             self._rejected_word_count += step.rejected_word_count
 
     def _run_due_maintenance(self) -> None:
-        """Run the self-test and the reseed if the policy's interval for them has passed."""
+        """Run the self-test if the policy's interval has passed, and reseed if its requests or seconds have passed.
+
+        With prediction resistance, reseed every time.
+        """
         policy = self._policy
         test_interval = policy.self_test_every_generates
         if test_interval and self._request_count - self._request_count_at_last_test >= test_interval:

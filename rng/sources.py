@@ -144,7 +144,7 @@ class JitterSource:
     """Why this much entropy is claimed, as text for reports."""
 
     _MEMORY_SIZE_BYTES: Final = 1 << 17
-    """Larger than a first-level cache, so that the walk misses it now and then."""
+    """The size of the memory that the measured work reads: larger than a first-level cache, so that some reads miss."""
     _STRIDE_SIZE_BYTES: Final = 4093
     """Distance in bytes between two memory accesses of the measured work; a prime, so that all memory is reached."""
 

@@ -27,7 +27,7 @@ class CreditKind(StrEnum):
     NONRESTRICTED = "nonrestricted"
     """Promotional credit that can be cashed out."""
     CASHABLE = "cashable"
-    """The player's own money."""
+    """Credit that is the player's own money: it can be played and cashed out."""
 
 
 #: The credit kinds that the player can cash out.
@@ -68,7 +68,7 @@ def build_credit_transfers(
 def divide_stakes_among_amounts(
     stakes: Iterable[tuple[str, int]], amounts_cents: Iterable[int], position: Position
 ) -> tuple[tuple[tuple[str, int], ...], ...]:
-    """Divide the credit staked in a round among the given amounts; return for each the (account, minor units) pairs.
+    """Divide the credit staked in a round into the given amounts; return (account, minor units) pairs for each amount.
 
     The amounts are filled one after the other, each with the kinds of credit in the order in which a wager takes them.
     So the first amount gets the promotional credit first. The callers put the part of the stakes that is decided (lost

@@ -16,7 +16,7 @@ _RECORDABLE_PAYLOAD_FIELDS: Final = frozenset(
 
 
 class EngineDrivenMachine(Protocol):
-    """The interface of a machine that the engine can drive: it has a notice and records unexpected events."""
+    """The interface of a machine that the engine can drive: it holds a notice and records unexpected events."""
 
     notice: Notice | None
     """The message to the person at the machine about the last event."""
@@ -45,7 +45,7 @@ class StateMachineEngine(Generic[MachineT]):
         """Create the engine in state BOOT.
 
         ``on_change`` is called once the engine has processed a submitted event and all events that followed from it.
-        Raises InvariantError if AFTER_EVENT or NO_EVENT_WAITING has no unguarded rule in some state.
+        Raises InvariantError unless every state has a rule without guards for AFTER_EVENT and for NO_EVENT_WAITING.
         """
         for event in (EventType.AFTER_EVENT, EventType.NO_EVENT_WAITING):
             is_decided = all(
@@ -165,7 +165,7 @@ class StateMachineEngine(Generic[MachineT]):
         self.state = self._find_next_state(rule)
 
     def _find_next_state(self, rule: Rule[MachineT]) -> State:
-        """Return the state after an applied rule: the one that the rule names, the derived one, or the present one."""
+        """Return the state after a rule: the one that it names, the one implied by the memory, or the present one."""
         match rule.next_state:
             case State() as state:
                 return state

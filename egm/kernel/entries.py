@@ -82,10 +82,10 @@ class EntryDeclaration(Generic[RecordT]):
     subject_field: str = ""
     """The field of the record that names what the entry is about, such as a door, a fault or a menu."""
     significance: Significance | Mapping[str, Significance] | None = None
-    """The entry's effect, clearing and SAS code as a significant event; None if it is not significant.
+    """For a significant event: its effect on the machine, who clears it, and its SAS code. None for other entries.
 
-    If these depend on what the entry is about, it is a mapping from patterns of the subject to the effect,
-    tried in order.
+    If these depend on what the entry is about, such as the fault's code, it is a mapping from patterns of that
+    subject to them; the first pattern that matches applies.
     """
     logs: tuple[Log, ...] = ()
     """The logs that show the entry, in addition to the log of all events."""
@@ -228,9 +228,9 @@ class EntryDeclaration(Generic[RecordT]):
 
     @cached_property
     def fixed_counts(self) -> Mapping[str, int]:
-        """Return the occurrence meters that every entry of this kind advances by the same number, with that number.
+        """Return the occurrence meters that every entry of this kind advances by a fixed number, each with that number.
 
-        Meter names with a pattern are left out.
+        Meters that are declared by a pattern of names are left out.
         """
         return {
             name: increment
@@ -262,7 +262,7 @@ AnyEntryDeclaration: TypeAlias = EntryDeclaration[Any]
 
 
 def list_entries(module: ModuleType) -> tuple[AnyEntryDeclaration, ...]:
-    """Return the declarations of journal entries that are constants of a module."""
+    """Return the declarations of journal entries that a module defines as constants."""
     return tuple(value for value in vars(module).values() if isinstance(value, EntryDeclaration))
 
 
@@ -363,7 +363,7 @@ class EntryDeclarations:
     ) -> Iterator[StoredEntry]:
         """Yield the entries of a log, newest first, at most ``entry_count_max`` of them.
 
-        Without it, the default of the log applies.
+        If ``entry_count_max`` is None, yield at most the number of entries that the log shows by default.
         """
         kinds = [kind for kind in view.list_kinds() if self.belongs_to_log(kind, log)]
         if not kinds:

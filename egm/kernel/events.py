@@ -44,10 +44,10 @@ class EventName(StrEnum):
 
 
 class EventType(EventName):
-    """The events of the machine; an event of one feature only may be in an enumeration of that feature.
+    """The events of the machine; a feature may declare events that only it uses in an enumeration of its own.
 
-    A name in the imperative is a request of a person; any other name is something that has happened. The journal
-    records values (entries ``event.unexpected``), so a value stays when its name is improved.
+    A name in the imperative is a request of a person; any other name is something that has happened. The journal's
+    entries ``event.unexpected`` contain the values, so an event that is renamed here keeps its value.
     """
 
     # raised by the engine, and at the start
@@ -67,7 +67,7 @@ class EventType(EventName):
     PLAY = "play"
     """The player starts a game."""
     CHOOSE = "choose"
-    """The player answers a decision of the open game."""
+    """The player makes a choice for which the open game is waiting."""
     SELECT_BET = "bet"
     """The player selects a bet."""
     SELECT_GAME = "game"
@@ -121,11 +121,11 @@ class EventType(EventName):
     HANDPAY_RESET_BY_HOST = "handpay_reset"
     """A host reports that the hand-pay has been paid."""
     HOST_RESTRICTION_CHANGED = "control"
-    """A host restricts a function of the machine."""
+    """A host requests a restriction of a function of the machine, or withdraws it."""
     # payouts
     TICKET_PRINTED = "ticket_printed"
     TICKET_PRINT_FAILED = "ticket_failed"
-    """The printer has not printed a ticket."""
+    """The printer has failed to print a ticket."""
     COINS_PAID = "coins_paid"
     UNORDERED_COINS_PAID = "coins_strayed"
     """Coins have left the hopper without an order."""
@@ -232,7 +232,7 @@ EMPTY_PAYLOAD: Final = EmptyPayload()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultChange:
-    """Event: a fault has occurred or ended; it has details for staff."""
+    """Event: a fault has occurred or ended. It states the fault's code and details for staff."""
 
     code: str
     detail: str | None = None
@@ -349,8 +349,8 @@ class NextState(StrEnum):
     """The ways in which the engine finds the next state after a rule that names no state."""
 
     SAME = "same"
-    """The present state."""
+    """The machine stays in its present state."""
     DERIVED = "derived"
-    """The state that follows from the machine's memory."""
+    """The next state is the one that follows from the values in the machine's memory."""
     DERIVED_ONCE_TESTED = "derived_once_tested"
     """Like DERIVED, but a running self-test keeps the state SELF_TEST until it passes or fails."""

@@ -163,7 +163,7 @@ def get_fault_definition(code: str) -> FaultDefinition:
 
 
 def list_faults_to_show(codes: Collection[str]) -> list[str]:
-    """Return the fault codes in ``codes`` without each warning whose more severe fault is also in ``codes``.
+    """Return the fault codes in ``codes`` without warnings that a more severe fault in ``codes`` makes superfluous.
 
     For example, ``ticket_printer.paper_low`` is left out while the printer has no paper.
     """

@@ -45,7 +45,7 @@ class Feature:
     rules: tuple[Rule[PositionMachine], ...] = ()
     """The feature's rules in the state table, in the order in which they are tried."""
     derived_states: tuple[DerivedState[PositionMachine], ...] = ()
-    """The machine states that the feature's stored values imply: an open hand-pay implies the hand-pay state."""
+    """The machine states that the feature's stored values imply; for example, an open hand-pay implies HANDPAY."""
     service_factories: tuple[ServiceFactory, ...] = ()
     """Factories of background services, called once per machine."""
     position_service_factories: tuple[ServiceFactory, ...] = ()

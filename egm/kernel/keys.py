@@ -27,7 +27,7 @@ class ClearAction(StrEnum):
     Examples are a setting, a restriction, a counter and an open door.
     """
     TRANSIENT = "transient"
-    """The value is valid for this journal only, or is detected again: it is not carried over."""
+    """The value is valid for this journal only, or the machine detects it again: it is not carried over."""
 
 
 class KeyOwner(StrEnum):
@@ -36,7 +36,7 @@ class KeyOwner(StrEnum):
     MACHINE = "machine"
     POSITION = "position"
     MACHINE_OR_POSITION = "machine_or_position"
-    """The position if the item after the key prefix is a fault that concerns one position only, else the machine."""
+    """For a fault: its player position if the fault concerns only that position, otherwise the whole machine."""
 
 
 class StorageKey(StrEnum):

@@ -90,13 +90,13 @@ class PositionMachine:
     notice: Notice | None = None
     """The message to the person at the machine about the last event, or None."""
     on_entry_recorded: Callable[[], None] = lambda: None
-    """Called after each journal entry."""
+    """A function that is called after this position has written a journal entry."""
     _components: dict[type, object] = field(default_factory=dict)
     _smallest_stake_cache: dict[tuple[str, int], int] = field(default_factory=dict)
     """The smallest stake that starts a round, in credits, by game digest and denomination; cached because each
     snapshot needs it."""
     memory: PositionMemory = field(init=False)
-    """The durable state by key."""
+    """The values that the journal stores for this position and for the whole machine, by storage key."""
 
     def __post_init__(self) -> None:
         self.memory = PositionMemory(self.journal, self.position, self.storage_keys)
@@ -194,7 +194,7 @@ class PositionMachine:
         return self.append(transaction)
 
     def encode_state(self, state: Mapping[str, object]) -> dict[str, JSON]:
-        """Return state values as JSON, under the names by which the journal stores this position's keys."""
+        """Return values to store, as JSON, by the names under which the journal stores them for this position."""
         return {
             self.storage_keys.build_stored_name(key, self.position): encode_value(value)
             for key, value in state.items()
@@ -287,7 +287,7 @@ class PositionMachine:
 
     @property
     def local_date(self) -> date:
-        """Return the current date at the venue, from the most trusted time available."""
+        """Return the date at the venue: by the clock if it is trusted, otherwise by the best known time."""
         return self.timekeeper.now().astimezone(self.identity.venue.zone).date()
 
     @property

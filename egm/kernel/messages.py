@@ -87,9 +87,9 @@ class BetChances(_Message):
     At a table it is the share of rounds that return more than the stake.
     """
     prizes_in_100: str
-    """The average number of prizes in a hundred games, without returned stakes; each prize on a line counts."""
+    """The average number of prizes in a hundred games, without returned stakes; each winning line counts."""
     features: tuple[tuple[str, int], ...]
-    """The features of the game, each with the number of games in which it starts once on average."""
+    """The bonus games (features), each with its name and the number of games in which it starts once on average."""
     top: str
     """The name of the highest award."""
     top_stage: str
@@ -125,7 +125,7 @@ class GameView(_Message):
     """The bets that the player may choose, in credits."""
     denominations_cents: tuple[int, ...]
     return_percent: str
-    """The game's lowest return (RTP), in percent."""
+    """The lowest return (RTP) of all the ways to bet on the game, in percent."""
     presentation: GamePresentation
     """What the screen draws of the game; its content depends on the family."""
     long_odds: tuple[LongOdds, ...] = ()
@@ -181,7 +181,7 @@ class FeltState(_Message):
     bank: int | None = None
     """The number of the seat that is first asked whether it takes the bank (plays against the others), or None."""
     banco: int = 0
-    """The minimum stake in credits with which the seat asked first may keep the bank; 0 if the bank is new."""
+    """For the seat that is asked first: the smallest stake, in credits, that keeps the bank; 0 if the bank is new."""
     button: int | None = None
     """At a poker table, the number of the seat to which the dealer button is offered first, or None."""
     first: tuple[str, ...] = ()
@@ -195,13 +195,13 @@ class ProgressiveView(_Message):
     """A progressive level that the current bet plays for, with its displayed amount."""
 
     id: str
-    """The id of the progressive amount (pool)."""
+    """The id of the level on this machine (of the pool that holds the level's money)."""
     level: str
     """The name of the level in the game's definition."""
     names: dict[str, str]
     amount_cents: int
     status: Literal["up", "stale", "down"]
-    """Whether the amount is current (``up``), too long not reported (``stale``), or has no controller (``down``)."""
+    """Whether the amount is current (``up``), was not updated in time (``stale``), or has no controller (``down``)."""
     scope: Literal["stand_alone", "linked", "wide_area"] = "stand_alone"
     """Whether wagers on one machine, on the machines of a venue or on those of several venues feed the level."""
     mystery: bool = False
@@ -221,7 +221,7 @@ class Tilt(_Message):
     """An active tilt: its code, since when (UTC, ISO 8601), and who may clear it."""
 
     code: str
-    """The code of the fault."""
+    """The code of the fault that stops play."""
     since: str
     """The time at which the fault was raised, UTC, ISO 8601."""
     cleared_by: Literal["self", "attendant", "technician", "ruling", "memory_clear"]
@@ -260,7 +260,7 @@ class HandpayView(_Message):
     since: str = ""
     """When the amount was reserved, UTC, ISO 8601."""
     slip_number: int = 0
-    """The number that the hand-pay slip will have; 0 while a different position waits for a slip too."""
+    """The number that the hand-pay slip will have; 0 if another position also waits for one, so it is unknown."""
     position: int = 0
     """The player position, if the machine has several, else 0."""
     needs_form: bool = False
@@ -360,8 +360,8 @@ class PlayerProtectionView(_Message):
 class TournamentView(_Message):
     """A tournament and its rules, for the screen.
 
-    While ``is_on`` is False, it is only announced. With an ``entry`` this position plays one of the entry's
-    rounds, or has played it (``is_round_over``). Points are shown as credits.
+    While ``is_on`` is False, it is only announced. ``entry`` is the tournament entry of which this position plays a
+    round, or has played it (``is_round_over``). Points are shown as credits.
     """
 
     name: dict[str, str]
@@ -533,7 +533,7 @@ class GameOutcome(_Message):
     returned_credits: int
     """What the game pays, in credits: wins and returned stakes."""
     paid_cents: int
-    """What the game pays, in minor units: wins, returned stakes and progressive levels of a confirmed amount."""
+    """What the game pays, in minor units: wins, returned stakes, and progressive wins whose amount is confirmed."""
     display: dict[str, Any]
     progressives: tuple[ProgressiveWin, ...] = ()
     """The progressive levels won, in order."""

@@ -64,9 +64,9 @@ class UnexpectedEvent:
     """An event was refused because no rule accepts it; recorded once per start for the same event, state and reason."""
 
     event: str
-    """The name of the event."""
+    """The name of the event that was refused."""
     state: str
-    """The machine's state at the event."""
+    """The state of the machine in which the event was refused."""
     reason: str
     """The code of the guard that refused the event, or the name of the state if it has no rule for the event."""
     values: Mapping[str, JSON]

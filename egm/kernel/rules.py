@@ -110,8 +110,8 @@ class StateTable(Generic[MachineT]):
     ) -> None:
         """Build the state table.
 
-        Raises InvariantError if a rule can never be reached, if an event has no rule, no payload or rules with
-        different refusals, or if a derived state is not in STATES_BY_URGENCY.
+        Raises InvariantError if a rule can never be reached; if an event has no rule or no payload, or if its rules
+        disagree on how it is refused; or if a derived state is not in STATES_BY_URGENCY.
         """
         self.payloads: Final = payloads
         self._rules: Final = tuple(rules)
@@ -179,7 +179,7 @@ class StateTable(Generic[MachineT]):
         )
 
     def is_always_accepted(self, event: EventName) -> bool:
-        """Return whether every state after BOOT accepts the event, by a rule without guards."""
+        """Return whether no state except BOOT can refuse the event: each has a rule without guards for it."""
         return all(
             any(not rule.guards for rule in self.list_rules(state, event)) for state in STATES_AFTER_BOOT
         )

@@ -35,7 +35,7 @@ STATES_FOR_PRIZE_RULINGS: Final = STATES_FOR_RULINGS | {State.AWAITING_AWARD}
 #: The states in which credits can be paid out: a machine that cannot play still owes the player.
 STATES_FOR_CASH_OUT: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE})
 #: The states in which the attendant's key acts without a sign-in: it answers a service call, or restarts a generator
-#: that has failed. If neither applies, the key may still ask for a sign-in in the next set.
+#: that has failed. If neither applies, the key asks for a sign-in in the states of STATES_ASKING_FOR_IDENTIFICATION.
 STATES_FOR_ATTENDANT_KEY: Final = STATES_FOR_CASH_OUT | {State.SERVICE_MENU, State.TOURNAMENT}
 #: The states in which turning the attendant's key asks for a staff number and a PIN.
 STATES_ASKING_FOR_IDENTIFICATION: Final = STATES_FOR_CASH_OUT | {State.TILT, State.TOURNAMENT}

@@ -108,8 +108,8 @@ class Timekeeper:
     def check_clock(self) -> ClockDoubtReason | None:
         """Check the clock now; return the reason why it is not trusted, or None if it is trusted.
 
-        The first time that it is trusted in this run, its time is stored as right. From then on, it must advance with
-        the monotonic clock to stay trusted.
+        When it is first trusted in this run, its time becomes the last time known to be right. To stay trusted, it must
+        then advance with the monotonic clock.
         """
         doubt = self.clock_doubt
         if doubt is None and not self._was_trusted_in_this_run:

@@ -18,13 +18,13 @@ TouchPoint = tuple[int, int]
 #: ``(a, b, c, d, e, f)``: x becomes (a x + b y + c) / COORDINATE_UNIT, y becomes (d x + e y + f) / COORDINATE_UNIT.
 #: Empty: the touch screen is not calibrated, and no touch is changed.
 CalibrationMatrix = tuple[int, ...]
-#: Positions of the crosses, in tenths of the picture's width and height.
+#: Positions of the calibration crosses, in tenths of the picture's width and height.
 _CROSS_POSITIONS_TENTHS: Final = ((1, 2), (9, 2), (9, 8), (1, 8), (5, 3))
-#: Centres of the crosses, in the order in which they are touched.
+#: Centres of the calibration crosses, in the order in which a person touches them.
 CALIBRATION_CROSSES: Final[tuple[TouchPoint, ...]] = tuple(
     (COORDINATE_UNIT * x // 10, COORDINATE_UNIT * y // 10) for x, y in _CROSS_POSITIONS_TENTHS
 )
-#: Tolerance for the finger's inaccuracy and the panel's non-linearity.
+#: How far a calibrated touch may lie from its cross: the finger is inaccurate, and the panel not quite linear.
 _TOUCH_TOLERANCE: Final = COORDINATE_UNIT // 40
 #: The largest absolute coordinate of a touch that is accepted.
 _TOUCH_COORDINATE_MAX: Final = 4 * COORDINATE_UNIT

@@ -22,7 +22,7 @@ def build_handpay_remainder_state(
 ) -> dict[str, CashOutRemainder]:
     """Return the state change that stores the unpaid remainder of a cash-out that an attendant is to pay.
 
-    ``coin_payout`` is what the hopper has already paid of the cash-out, or None.
+    ``coin_payout`` has the amount owed and the part of it that the hopper has already paid; None if it paid none.
     """
     return build_remainder_state(
         CashOutRemainder(amount_cents=remainder_cents, must_be_paid_by_hand=True, coin_payout=coin_payout)
@@ -30,7 +30,7 @@ def build_handpay_remainder_state(
 
 
 def find_coin_payout_progress(machine: PositionMachine) -> CoinPayoutProgress | None:
-    """Return the amounts owed and paid of an interrupted cash-out in coins; None if no coins were paid."""
+    """Return what an interrupted cash-out in coins owes and what it has paid, or None if no coins were paid."""
     remainder = _read_valid_remainder(machine)
     return None if remainder is None else remainder.coin_payout
 

@@ -58,8 +58,8 @@ _METER_JUMP_REASON: Final = "its credit was refused as an implausible meter jump
 class JournalEscrowLedger:
     """The durable state of the bill acceptor's driver: the bill or ticket in escrow or being stacked.
 
-    Implements :class:`egm.devices.ledgers.EscrowLedger`. ``process_event`` processes an event of the machine; the
-    change is durable when this function returns.
+    Implements :class:`egm.devices.ledgers.EscrowLedger`. ``process_event`` is a function that makes the machine
+    process an event; when it returns, the changes made by the event are durable.
     """
 
     def __init__(self, machine: PositionMachine, process_event: Callable[..., None]) -> None:
@@ -86,7 +86,7 @@ class JournalEscrowLedger:
         )
 
     def has_disputed_paper(self) -> bool:
-        """Return whether a bill or ticket of this position's acceptor is disputed."""
+        """Return whether a disputed amount of this position's bill acceptor still waits for a ruling."""
         return any(
             disputed_amount.device == "bill_acceptor"
             for disputed_amount in read_disputed_amounts_by_id(self._machine).values()
@@ -196,7 +196,7 @@ class JournalEscrowLedger:
         )
 
     def record_direction(self, *, is_returning: bool) -> None:
-        """Record which way the acceptor reports that the bill or ticket moves: out to the player, or into the box."""
+        """Record whether, as the acceptor reports, the bill or ticket moves to the player or into the cash box."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "the acceptor moves a bill or ticket without an order"
         )
@@ -207,9 +207,9 @@ class JournalEscrowLedger:
         )
 
     def record_exchange_progress(self, progress: int) -> None:
-        """Store up to which of the acceptor's messages about the paper being stacked the driver has read.
+        """Store which of the acceptor's messages about the bill or ticket being stacked the driver has read last.
 
-        After a restart, the driver continues from there.
+        ``progress`` is in the driver's encoding. After a restart, the driver continues with the next message.
         """
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
         self._machine.post(
@@ -218,7 +218,7 @@ class JournalEscrowLedger:
         )
 
     def _find_phase(self) -> EscrowPhase | None:
-        """Return the phase of stacking that the open bill or ticket has reached, or None if none is being stacked."""
+        """Return how far the stacking of the current bill or ticket has come, or None if none is being stacked."""
         record = self.find_open()
         return None if record is None else record.phase
 
@@ -373,7 +373,7 @@ class JournalCoinLedger:
         self._process_event = process_event
 
     def find_exchange_progress(self) -> int | None:
-        """Return up to which of the acceptor's events the coins are credited, or None before the first event.
+        """Return which of the acceptor's events was the last whose coins are credited, or None before the first.
 
         The value is in the encoding of the acceptor's driver.
         """

@@ -70,7 +70,7 @@ class DisputedAmount:
     """An amount that a device may have taken or paid, until staff rule on it. Amounts are in minor units."""
 
     id: str
-    """The id of the disputed amount, which is the id of the operation in question if there is one."""
+    """The id of the disputed amount: that of the bill, ticket or payout in doubt if it has one, otherwise a new id."""
     device: str
     """The kind of device, such as ``bill_acceptor``."""
     reason: str = field(metadata=stored_as("why"))
@@ -87,13 +87,13 @@ class DisputedAmount:
     The journal stores it as ``held_cents``.
     """
     masked_ticket_number: str = field(default="", metadata=stored_as("ticket"))
-    """The masked number of a disputed ticket that the ticket ledger reserves (printing) or locks (redemption).
+    """The masked number of the disputed ticket, while the ticket ledger reserves or locks it for this machine.
 
-    Such a ticket is worth its full amount or nothing. Otherwise empty, also for a ticket in the cash box whose lock
-    this machine no longer holds.
+    The ledger reserves the ticket while it is printed, and locks it while it is redeemed. It is then worth its full
+    amount or nothing. Empty in all other cases, also for a ticket in the cash box whose lock the machine has lost.
     """
     credit_kind: str = field(default="", metadata=stored_as("kind"))
-    """The kind of credit of the disputed ticket."""
+    """The kind of credit of the disputed ticket; empty if no ticket is disputed."""
 
     @classmethod
     def create(
@@ -112,7 +112,7 @@ class DisputedAmount:
         """Create the record of an amount that a device may have taken or paid.
 
         The amount is at least ``amount_min_cents`` and at most ``amount_max_cents``. ``operation_id`` is the id of the
-        operation in question; without it, the disputed amount gets a new id.
+        bill, ticket or payout in doubt, which becomes that of the disputed amount; without it, a new id is made.
         """
         return cls(
             id=operation_id or machine.fresh_id("disputed"),
@@ -138,7 +138,7 @@ class DisputedAmount:
 
     @property
     def opening_state(self) -> dict[str, "DisputedAmount"]:
-        """Return the state change that stores the disputed amount, for the entry that opens it."""
+        """Return the values to store, by storage key, in the journal entry that opens the disputed amount."""
         return {f"{MoneyKey.DISPUTED_AMOUNT}{self.id}": self}
 
     @property
@@ -213,7 +213,7 @@ def format_reservation_id(disputed_amount: DisputedAmount) -> str:
 
 
 def ruling_or_fault_is_pending(machine: PositionMachine, _: Event) -> bool:
-    """Return whether a disputed amount has no active fault yet, or the payment of a ruling is not posted yet."""
+    """Return whether a disputed amount must still raise its fault, or the payment of a ruling must still be posted."""
     if machine.memory.get(MoneyKey.DISPUTED_AMOUNT_RULING) is not None:
         return True
     disputed_amounts = read_disputed_amounts_by_id(machine).values()
@@ -381,7 +381,7 @@ def _post_award(machine: PositionMachine, ruling: UnpostedRuling) -> None:
 
 
 def _read_full_ticket_number(machine: PositionMachine, disputed_amount: DisputedAmount) -> str:
-    """Return the full number of a disputed ticket; the journal has it only masked."""
+    """Return the full number of a disputed ticket from the ticket ledger; the journal has only the masked number."""
     number = machine.component(TicketDesk).find_number_by_redemption(disputed_amount.id)
     if number is None:
         raise InvariantError(f"{disputed_amount.id} is about a ticket whose number is not in the ledger")

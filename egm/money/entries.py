@@ -98,7 +98,7 @@ class TicketInDisputed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperNotAcceptedReason:
-    """Why paper was not accepted: the machine refused it, it was returned, or the acceptor rejected it on its own."""
+    """Why a bill or ticket was not accepted: refused by the machine, returned, or rejected by the acceptor itself."""
 
     reason: str
 
@@ -376,7 +376,7 @@ class CoinsOutAfterVoid:
     """The payout method of the cash-out: coins."""
     amount_cents: Cents
     ordered_coins: PositiveNumber = field(metadata=stored_as("coins"))
-    """The number of coins ordered."""
+    """The number of coins that were ordered from the hopper."""
     paid_coins: Count
     doubt_reason: str = omit_if_default("", key="doubt")
     """The reason why more coins may have left the hopper than it counted; empty if the count is certain."""
@@ -455,7 +455,7 @@ class HandpayMethodChosen:
     payment_method: Literal["ticket", "hand"] = field(metadata=stored_as("way"))
     """``ticket`` if the player requested a ticket.
 
-    ``hand`` if they withdrew the request, or if the machine did because no ticket can be printed any more.
+    ``hand`` if the player withdrew the request, or if the machine cancelled it because it can print no ticket now.
     """
 
 
@@ -489,7 +489,7 @@ class HandpayPaid:
     identity_commitment: str = omit_if_default("", key="identity")
     """A commitment to the player's identity; the identity itself is in no journal."""
     slip_number: PositiveNumber = field(metadata=stored_as("slip"))
-    """The slip's running number."""
+    """The number of the hand-pay slip; the machine numbers its slips consecutively."""
     journal_head: str = omit_if_default("", key="witness")
     """The number and hash prefix of the journal's last entry before this one, as printed on the slip."""
     machine: MachineSerialNumber
@@ -505,7 +505,7 @@ class HandpayUnclaimed:
     """A hand-pay that nobody claimed was voided; its money and prizes are registered as unclaimed."""
 
     id: str
-    """The id of the hand-pay."""
+    """The id of the hand-pay that nobody claimed."""
 
 
 #: Kinds of the entries of other features whose reservations a hand-pay settles.
@@ -674,9 +674,9 @@ class OrphanHandpay(_OrphanRuling):
     """The money of an unclaimed hand-pay was entered in the register of unclaimed money."""
 
     kind: HandpayKind
-    """The kind of hand-pay."""
+    """Why the hand-pay was owed, such as ``jackpot`` or ``cancelled_credit``."""
     id: str
-    """The id of the hand-pay."""
+    """The id of the hand-pay that nobody claimed."""
     amount_cents: CentsOrZero
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
 
@@ -703,17 +703,17 @@ class OrphanTicketRefused(_OrphanRuling):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeForfeited(RulingDetails):
-    """Two people declared forfeited the prize that waited for an attendant (Québec s.94)."""
+    """Two people declared a prize forfeited that waited for an attendant (Québec s.94)."""
 
     id: str
-    """The id of the hand-pay."""
+    """The id of the hand-pay whose prize was forfeited."""
     amount_cents: CentsOrZero
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreditsForfeited(RulingDetails):
-    """Two people declared forfeited, and removed, credits won in a disrupted game (Québec s.94)."""
+    """Two people declared credits won in a disrupted game forfeited, and removed them (Québec s.94)."""
 
     amount_cents: Cents
 
@@ -792,7 +792,7 @@ class TicketLedgerChecked:
     """The ticket ledger was compared with the journal, and they agree."""
 
     move_number: Count = field(metadata=stored_as("place"))
-    """The number of the ticket ledger's last move at the comparison."""
+    """The number of the last action on a ticket that the ticket ledger contained at the comparison."""
     last_restoration: Mapping[str, JSON] | None = omit_if_default(None, key="begun")
     """By whom, when and why two people last restored the ticket ledger.
 

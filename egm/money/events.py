@@ -66,7 +66,7 @@ class CoinsPaid:
 
     paid_coins: int
     doubt_reason: str = field(default="", metadata=stored_as("uncertainty"))
-    """The reason why more coins may have left; empty if the number is certain."""
+    """The reason why more coins may have left the hopper than it counted; empty if the number is certain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class CoinsIn:
     coins: tuple[tuple[int, bool], ...]
     """For each coin: its value in minor units, and whether it fell into the hopper."""
     exchange_progress: int
-    """The acceptor's last event after these coins, in the encoding of the acceptor's driver."""
+    """The acceptor's last event that has been read, these coins included, in the encoding of the acceptor's driver."""
     disputed_coins: DisputedCoins | None = field(default=None, metadata=stored_as("disputed"))
     """Coins that cannot be credited, for which a disputed amount is opened."""
 
@@ -149,14 +149,14 @@ class ComplementForm(RulingForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTicketForm(RulingForm):
-    """A form about a ticket found without its owner, with its number."""
+    """A form with the number of a ticket that was found without its owner."""
 
     ticket_number: str = field(default="", metadata=stored_as("number"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForfeitCreditsForm(RulingForm):
-    """A form by which two people forfeit credits won in a disrupted game; amounts in minor units."""
+    """A form by which two people declare credits won in a disrupted game forfeited; amounts in minor units."""
 
     amount_cents: int = 0
 

@@ -99,11 +99,11 @@ class HostMoney:
     money_line_name: str = ""
     """The name of the line to the host that handles the machine's money."""
     is_online: bool = False
-    """Whether the host has polled recently; set by the link."""
+    """Whether the host has recently polled the machine, as the protocol's line reports it."""
     ticket_inquiry: TicketInquiry | None = None
     """The ticket in escrow about which the host has not replied yet, or None."""
     last_returned_ticket_number: str = ""
-    """The full number of the ticket last returned; the journal contains masked numbers only."""
+    """The full number of the ticket last returned to the player; the journal contains masked numbers only."""
     transfer_lock: TransferLock | None = None
     """The host's lock on the machine for a transfer, or None."""
     transfer_order: TransferOrder | None = None
@@ -116,7 +116,10 @@ class HostMoney:
     It is not offered again.
     """
     registration_key: bytes = field(default=b"", repr=False)
-    """The registration key; held only in memory, since the host registered in this run."""
+    """The key with which the host registered the machine for transfers; empty until it does so in this run.
+
+    It is held only in memory.
+    """
 
 
 def build_ticket_ring_state(journal: JournalView, payout_id: str) -> Mapping[str, int | str]:

@@ -17,7 +17,7 @@ class MoneyKey(StorageKey):
     UNPOSTED_COINS = "coins_gone", ClearAction.OWED, KeyOwner.POSITION
     """The coins that left the hopper in a voided payout, until they are posted."""
     DISPUTED_AMOUNT = "disputed:", ClearAction.OWED, KeyOwner.POSITION
-    """Prefix; one key per disputed amount without a ruling, by its id."""
+    """Key prefix of the disputed amounts that have no ruling yet: one key per amount, which ends with its id."""
     DISPUTED_AMOUNT_RULING = "ruling", ClearAction.OWED, KeyOwner.POSITION
     """A ruling on a disputed amount, until its payment is posted."""
     HANDPAY = "handpay", ClearAction.OWED, KeyOwner.POSITION
@@ -33,6 +33,6 @@ class MoneyKey(StorageKey):
     RESTRICTED_CREDIT_TERMS = "restricted", ClearAction.OWED, KeyOwner.POSITION
     """Expiry date and pool of the restricted credit on the meter."""
     TICKET_LEDGER_ANCHOR = "tickets", ClearAction.TRANSIENT, KeyOwner.MACHINE
-    """The ticket ledger's last move known to the journal, and the moves for which the journal has no entries."""
+    """The ticket ledger's last action on a ticket that the journal knows of, by which a lost ledger is detected."""
     TICKET_TERMS = "ticket_terms", ClearAction.KEEP, KeyOwner.MACHINE
-    """The terms of tickets that the host has set (:mod:`egm.money.ticket_terms`)."""
+    """What the host has set for tickets, such as validity and printed venue (:mod:`egm.money.ticket_terms`)."""

@@ -89,7 +89,8 @@ def start_restricted_ticket_payout(machine: PositionMachine, _: Event) -> None:
 def _start_ticket_payout(machine: PositionMachine, credit_kind: CreditKind, amount_cents: int) -> None:
     """Reserve credits for a ticket and print it.
 
-    The ticket has a number of the machine or of the host; it is printed when the host's number has arrived.
+    The ticket's number comes from the machine or from the host; in the second case, the ticket is printed once the
+    number has arrived.
 
     If the ticket ledger refuses the ticket, the credits are paid by hand; restricted credit stays on the meter.
     """
@@ -332,7 +333,7 @@ def is_awaiting_ruling_or_voided(printing_record: PrintingRecord | None) -> bool
 
 
 def ticket_ruling_is_unfinished(machine: PositionMachine, _: Event) -> bool:
-    """Return whether a disputed ticket has a ruling that its cash-out does not reflect yet.
+    """Return whether a disputed ticket has a ruling by which its cash-out must still be completed.
 
     A ruling on the ticket of an earlier cash-out is ignored.
     """
@@ -433,7 +434,7 @@ def start_hopper_payout(machine: PositionMachine) -> None:
 def settle_coins(machine: PositionMachine, event: Event) -> None:
     """Settle a hopper payout that has ended: post the coins counted out; what it could not pay is paid by hand.
 
-    If all coins were paid, credit too small for a coin is left to the next payout method, where the profile says so. If
+    If all coins were paid, credit too small for a coin is left to the next payout method, if the profile says so. If
     more coins may have left than were counted (``doubt_reason``), their amount is reserved until a ruling.
     """
     payout = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)

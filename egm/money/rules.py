@@ -97,12 +97,12 @@ from egm.staff.service.effects import (
     no_service_page_is_open,
 )
 
-#: Only while the machine is idle.
+#: The states of a rule that applies only while the machine is idle.
 _IDLE_STATE: Final = single_state(State.IDLE)
-#: Only while a hand-pay waits.
+#: The states of a rule that applies only while a hand-pay waits.
 _HANDPAY_STATE: Final = single_state(State.HANDPAY)
 
-#: Only while the service menu is open.
+#: The states of a rule that applies only while the service menu is open.
 _SERVICE_MENU_STATE: Final = single_state(State.SERVICE_MENU)
 
 MONEY_RULES: Final[tuple[Rule[PositionMachine], ...]] = (

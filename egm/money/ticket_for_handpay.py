@@ -62,7 +62,10 @@ def toggle_ticket_request(machine: PositionMachine, event: Event) -> None:
 
 
 def _store_payment_method(machine: PositionMachine, payment_method: Literal["hand", "ticket"]) -> None:
-    """Store how the waiting hand-pay is to be paid: by ``hand``, for which its record has no request, or by ticket."""
+    """Store how the waiting hand-pay is to be paid: by hand or on a ticket.
+
+    In the stored record, an empty request stands for payment by hand.
+    """
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     requested_method = "" if payment_method == "hand" else payment_method
     machine.post(

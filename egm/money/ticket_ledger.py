@@ -89,7 +89,7 @@ def are_tickets_available(machine: PositionMachine) -> bool:
 
 
 def build_anchor_state(machine: PositionMachine) -> dict[str, LedgerAnchor]:
-    """Return the state change that records the ticket ledger's last move in the journal, with the totals."""
+    """Return the state change by which the journal stores the number and digest of the ticket ledger's last move."""
     anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR) or _find_initial_anchor(machine)
     move_number, digest = machine.component(TicketDesk).store.last_move
     return {
@@ -228,7 +228,7 @@ def _has_journal_entry(journal: Journal, last_seen_entry: LastSeenJournalEntry) 
 
 
 def update_ledger_faults(machine: PositionMachine, ledger_error: str) -> None:
-    """Raise or clear the faults of the ticket ledger and of a journal that lacks entries which the ledger has.
+    """Raise or clear two faults: that the ticket ledger is unusable, and that the journal lacks entries known to it.
 
     ``ledger_error`` says why tickets are disabled; if it is empty, the ledger's fault is cleared. Then store the
     number and hash of the journal's last entry in the ledger.
@@ -255,9 +255,11 @@ def store_journal_head(machine: PositionMachine) -> None:
 
 
 def _find_initial_anchor(machine: PositionMachine) -> LedgerAnchor:
-    """Return the anchor of the ticket ledger from which this journal must account for the ledger's moves.
+    """Return the point in the ticket ledger after which each of its moves must have an entry in this journal.
 
-    If two people have restored the ledger, the anchor is the ledger's present last move. If this journal began with a
+    A move is one action on a ticket. The result also has the ledger's totals at that point.
+
+    If two people have restored the ledger, the point is the ledger's present last move. If this journal began with a
     memory clear, it is the last move that the previous journal had recorded. Otherwise it is move 0 with no totals.
     """
     store, journal = machine.component(TicketDesk).store, machine.journal

@@ -22,7 +22,7 @@ NEVER_EXPIRES_DAYS: Final = 9999
 
 @dataclass(frozen=True, slots=True)
 class HostTicketTerms:
-    """The terms of tickets that the host has set.
+    """What the host has set for tickets: which kinds are printed and accepted, their validity, the printed venue.
 
     If a text is empty or a number of days is zero, the machine's own value applies.
     """
@@ -81,7 +81,7 @@ class HostTicketTerms:
 
 
 def find_ticket_terms(machine: PositionMachine) -> HostTicketTerms:
-    """Return the host's terms of tickets; the defaults if it has set none or no longer validates tickets."""
+    """Return what the host has set for tickets; the defaults if it has set nothing or no longer validates tickets."""
     if not machine.component(HostMoney).ticket_validator.is_host:
         return HostTicketTerms()
     return machine.memory.read(HostTicketTerms, MoneyKey.TICKET_TERMS) or HostTicketTerms()

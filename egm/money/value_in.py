@@ -114,7 +114,7 @@ def list_acceptable_coins(machine: PositionMachine, state: State) -> frozenset[i
 # The rules of these guards apply in the state IDLE only.
 @refusal_code("bill_is_welcome")
 def bill_can_be_accepted(machine: PositionMachine, event: Event) -> bool:
-    """Return whether the bill in escrow is accepted now and no other bill or ticket is being stacked."""
+    """Return whether the bill in escrow may be accepted now and no other bill or ticket is being stacked."""
     return (
         event.read_payload(BillEscrowed).amount_cents in list_acceptable_bills(machine, State.IDLE)
         and machine.memory.get(MoneyKey.PAPER_BEING_STACKED) is None
@@ -123,7 +123,7 @@ def bill_can_be_accepted(machine: PositionMachine, event: Event) -> bool:
 
 @refusal_code("ticket_is_welcome")
 def ticket_can_be_accepted(machine: PositionMachine, event: Event) -> bool:
-    """Return whether the ticket in escrow is accepted now and no other bill or ticket is being stacked or checked."""
+    """Return whether the ticket in escrow may be accepted now, and no other paper is being stacked or checked."""
     return (
         should_accept_tickets(machine, State.IDLE)
         and machine.memory.get(MoneyKey.PAPER_BEING_STACKED) is None
@@ -159,7 +159,7 @@ def are_coins_routed_to_hopper(machine: PositionMachine) -> bool:
 
 
 def stack_bill(machine: PositionMachine, event: Event) -> None:
-    """Order the acceptor to stack the bill in escrow; before that, the acceptor's driver has its credit reserved."""
+    """Order the acceptor to stack the bill in escrow; its driver first reserves the bill's credit."""
     machine.notice = None
     bill = event.read_payload(BillEscrowed)
     machine.component(EscrowedBill).amount_cents = bill.amount_cents

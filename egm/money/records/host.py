@@ -159,7 +159,7 @@ class TransferRecord:
     protocol_codes: Mapping[str, int] = field(metadata=stored_as("codes"))
     """Codes of the protocol (type, flags), to be returned to the host exactly as received."""
     result_time: IsoTime = field(metadata=stored_as("at"))
-    """The time of the result."""
+    """The time at which the transfer was completed or refused."""
     host_has_read: bool = field(metadata=stored_as("told"))
     """Whether the host has read the result."""
     history_index: Count | None = omit_if_default(None, key="position")

@@ -20,7 +20,7 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeRecord:
-    """A prize in kind (merchandise) as recorded."""
+    """A prize in kind (merchandise) as the journal stores it."""
 
     id: str
     """The id of the prize."""
@@ -56,11 +56,11 @@ class CashOutRemainder:
     """The unpaid remainder of a cash-out, which the next payout method or an attendant pays."""
 
     amount_cents: int = field(metadata=stored_as("rest_cents"))
-    """The amount of the remainder."""
+    """The amount that is still to be paid, in minor units."""
     must_be_paid_by_hand: bool = omit_if_default(False, key="by_hand")
     """Whether an attendant must pay the remainder."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
-    """The amounts owed and paid if the hopper has paid a part of the cash-out, or None."""
+    """If the hopper has paid a part of the cash-out: the amount owed and the part paid; otherwise None."""
 
 
 class HandpayEnding(StrEnum):
@@ -91,12 +91,12 @@ class HandpayRecord:
     id: str
     """The id of the hand-pay, which is the id of its reservation."""
     kind: HandpayKind
-    """The kind of hand-pay."""
+    """Why the hand-pay is owed, such as ``jackpot`` or ``cancelled_credit``."""
     amount_cents: int
     reason_without_ticket: str = omit_if_default("", key="why")
     """The code of the reason why no ticket could be printed, or empty."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
-    """The amounts owed and paid if the hopper has paid a part of the same cash-out, or None."""
+    """If the hopper has paid a part of the same cash-out: the amount owed and the part paid; otherwise None."""
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
     """The prizes in kind that are handed over with the hand-pay."""
     progressive_pools: str = omit_if_default("", key="pool")
@@ -123,7 +123,7 @@ class CashOutRecord:
     id: str
     """The id of the payout, which is the id of its reservation."""
     payout_method: Literal["ticket", "coins"] = field(metadata=stored_as("way"))
-    """The payout method."""
+    """How the credits leave the machine: on a ticket or in coins."""
     amount_cents: int
     credit_kind: CreditKind | None = omit_if_default(None, key="kind")
     """The kind of credit that a ticket pays out; missing for coins."""
@@ -136,7 +136,7 @@ class CashOutRecord:
     ordered_coins: int = omit_if_default(0, key="coins")
     """The number of coins to pay; missing for a ticket."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
-    """The amounts owed and paid if the hopper has paid a part of the cash-out, or None."""
+    """If the hopper has paid a part of the cash-out: the amount owed and the part paid; otherwise None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ class DispensedCoins:
     doubt_reason: str = field(default="", metadata=stored_as("doubt"))
     """The reason why more coins may have left than the hopper counted; empty if the count is certain."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
-    """The amounts owed and paid of the whole cash-out, these coins included; or None."""
+    """The amount owed by the whole cash-out and the part paid, these coins included; None if it is not recorded."""
 
     @property
     def counted_cents(self) -> int:
@@ -188,9 +188,9 @@ class PaperRecord:
     masked_ticket_number: str = field(metadata=stored_as("ticket"))
     """The masked number of the ticket, empty for a bill."""
     phase: EscrowPhase
-    """How far the stacking has come."""
+    """How far the stacking has come: ordered, or already in the box and credited."""
     exchange_progress: int = field(metadata=stored_as("mark"))
-    """Up to which of the acceptor's messages about this bill or ticket the driver has read, in its own encoding."""
+    """The last of the acceptor's messages about this bill or ticket that the driver has read, in its own encoding."""
     is_returning: bool | None = omit_if_default(None, key="outward")
     """Whether the acceptor reports that it is returning the bill or ticket; None if it has reported no direction."""
 
