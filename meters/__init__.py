@@ -7,7 +7,7 @@ From the outside in: :mod:`~meters.journal` appends transactions (:mod:`~meters.
 (:mod:`~meters.chart`); :mod:`~meters.table`, :mod:`~meters.reading` and :mod:`~meters.names` turn the sums into
 meters; :mod:`~meters.recall` provides the last plays. Below, :mod:`~meters.copies` stores every entry
 (:mod:`~meters.entry`) twice, in SQLite (:mod:`~meters.database`, :mod:`~meters.page_checksums`) and in a log
-(:mod:`~meters.log`), authenticated and signed (:mod:`~meters.keys`, :mod:`~meters.checkpoint`,
+(:mod:`~meters.log`), authenticated and signed (:mod:`~meters.machine_key`, :mod:`~meters.checkpoint`,
 :mod:`~meters.journal_head`), on two labelled media (:mod:`~meters.media`) accessed only through
 :mod:`~meters.storage`. :mod:`~meters.mirror` stores small values on both media. :mod:`~meters.export` writes
 the whole journal for an auditor;

@@ -23,8 +23,8 @@ from meters.database import DatabaseReader
 from meters.entry import GENESIS_HASH
 from meters.errors import JournalDamaged
 from meters.identifiers import IdentifierCollector, IdentifierIndex, iter_chunks_of_records
-from meters.keys import MachineKey
 from meters.log import AuthenticatedEntry
+from meters.machine_key import MachineKey
 from meters.segment import Segment, SegmentWriter
 from meters.storage import Storage, StorageFile
 from meters.transaction import Transaction

@@ -13,8 +13,8 @@ from meters.chart import find_account
 from meters.entry import StoredEntry, encode_canonical_json
 from meters.errors import JournalDamaged
 from meters.fields import read_field, read_hex_field
-from meters.keys import MachineKey, is_signed_by
 from meters.ledger import DimensionsKey, FlowSum, Ledger, Reservation
+from meters.machine_key import MachineKey, is_signed_by
 from meters.transaction import Transaction, Transfer
 
 #: Kind of the entry that stores a checkpoint.

@@ -24,9 +24,9 @@ from meters.errors import JournalDamaged, JournalError, JournalUnwritable
 from meters.identifiers import INDEX_SUFFIX
 from meters.journal import Journal
 from meters.journal_head import JOURNAL_HEAD_FILE_NAME
-from meters.keys import KEY_FILE_NAME, MachineKey
 from meters.lock import FolderLock
 from meters.log import LOG_SUFFIX
+from meters.machine_key import KEY_FILE_NAME, MachineKey
 from meters.policy import JournalPolicy
 from meters.salvage import IgnoringVisitor, JournalInspection, SalvagedJournal, inspect_journal
 from meters.segment import SEGMENT_SUFFIX

@@ -28,8 +28,8 @@ from meters.archive import ARCHIVE_FOLDER
 from meters.database import DATABASE_FILE_NAME, WritableDatabase
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.journal_head import JOURNAL_HEAD_FILE_NAME, JournalHead, JournalHeadFile, JournalHeadReading
-from meters.keys import MachineKey
 from meters.log import LOG_SEGMENT_SIZE_BYTES, AuthenticatedEntry, LogCopy, LogScan
+from meters.machine_key import MachineKey
 from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.storage import Storage
 

@@ -13,8 +13,8 @@ from typing import Final, Self, TypeAlias
 
 from meters.entry import GENESIS_HASH, StoredEntry, decode, decode_next_entry
 from meters.errors import JournalDamaged, JournalUnwritable, MediumFull
-from meters.keys import MachineKey
 from meters.log import AuthenticatedEntry
+from meters.machine_key import MachineKey
 from meters.packing import pack_entry, unpack_entry
 from meters.page_checksums import DATABASE_PAGE_SIZE_BYTES, PAGE_CHECKSUMS_SUFFIX, PageChecksums
 from meters.storage import Database, DatabaseRows, MediumError, Storage

@@ -25,8 +25,8 @@ from meters.fields import (
     read_hex_field,
     read_time_field,
 )
-from meters.keys import MachineKey, is_signed_by
 from meters.log import AuthenticatedEntry
+from meters.machine_key import MachineKey, is_signed_by
 from meters.storage import DiskStorage, Storage
 from meters.view import JournalView, load_ledger
 

@@ -22,11 +22,11 @@ from meters.errors import (
     SelfAuditFailed,
     TransactionIdConflict,
 )
-from meters.first_start import check_missing_journal_is_allowed, complete_first_start, load_or_create_key
-from meters.keys import MachineKey
+from meters.journal_creation import check_missing_journal_is_allowed, complete_first_start, load_or_create_key
 from meters.ledger import Ledger
 from meters.lock import FolderLock
 from meters.log import AuthenticatedEntry
+from meters.machine_key import MachineKey
 from meters.media import SECOND_MEDIUM_NAME, MediaPairing, find_pairing, write_labels
 from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.policy import JournalPolicy

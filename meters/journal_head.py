@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from meters.keys import MAC_SIZE_BYTES, MachineKey
+from meters.machine_key import MAC_SIZE_BYTES, MachineKey
 from meters.storage import Storage, read_file, replace_file
 
 #: File name of the journal head.

@@ -23,7 +23,7 @@ from typing import Final
 
 from meters.entry import GENESIS_HASH, StoredEntry, decode_next_entry
 from meters.errors import JournalDamaged
-from meters.keys import MAC_SIZE_BYTES
+from meters.machine_key import MAC_SIZE_BYTES
 from meters.packing import pack_entry, unpack_entry
 from meters.storage import Storage, StorageFile, read_file
 

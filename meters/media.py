@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from meters.errors import JournalDamaged, JournalUnwritable
-from meters.keys import KEY_FILE_NAME, MachineKey
+from meters.machine_key import KEY_FILE_NAME, MachineKey
 from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.mirror import MirroredValue
 from meters.storage import Storage

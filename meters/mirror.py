@@ -49,7 +49,7 @@ class _ValueCopy:
 class MirroredValue:
     """A small value stored under ``name`` on each medium, in ``folders`` (the first medium's first).
 
-    With ``key`` (see :meth:`meters.keys.MachineKey.derive_key`), only this machine can have written the value.
+    With ``key`` (see :meth:`meters.machine_key.MachineKey.derive_key`), only this machine can have written the value.
     ``findings`` lists the repairs that were made or failed since construction. Processes that write the same
     value must use a lock.
     """

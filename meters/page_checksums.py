@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from meters.errors import JournalDamaged
-from meters.keys import MAC_SIZE_BYTES, MachineKey
+from meters.machine_key import MAC_SIZE_BYTES, MachineKey
 from meters.storage import Storage, StorageFile, read_file, replace_file
 
 #: Ending of the checksum file's name.

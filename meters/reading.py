@@ -8,7 +8,7 @@ from typing import Final
 from meters.chart import parse_account_variables
 from meters.errors import JournalError
 from meters.ledger import Ledger
-from meters.table import EVENT_METERS, METER_BY_NAME, METERS, MeterUnit, find_flow_meters
+from meters.table import METER_BY_NAME, METERS, OCCURRENCE_METERS, MeterUnit, find_flow_meters
 from meters.transaction import PeriodMark
 
 #: The number of digits that a meter displays (D-05).
@@ -58,7 +58,7 @@ class MeterReading:
     @property
     def values(self) -> dict[str, int]:
         """Return every meter's value by name, and occurrence meters also since each mark (as ``NAME.since_MARK``)."""
-        values = dict.fromkeys((m.name for m in METERS), 0) | dict.fromkeys(EVENT_METERS, 0)
+        values = dict.fromkeys((m.name for m in METERS), 0) | dict.fromkeys(OCCURRENCE_METERS, 0)
         for cell in self.cells:
             for name, amount in _list_meter_changes(cell):
                 values[name] = values.get(name, 0) + amount

@@ -22,9 +22,9 @@ from meters.database import DatabaseReader, verify_pages
 from meters.entry import StoredEntry, decode, encode_canonical_json
 from meters.errors import JournalDamaged
 from meters.journal_head import JournalHeadFile
-from meters.keys import MachineKey
 from meters.ledger import Ledger
 from meters.log import AuthenticatedEntry
+from meters.machine_key import MachineKey
 from meters.reading import read_meters
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON

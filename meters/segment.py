@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from meters.entry import BODY_BYTES_MAX, StoredEntry, decode_next_entry, encode_canonical_json, parse_json
 from meters.errors import JournalDamaged
 from meters.fields import read_hex_field
-from meters.keys import MachineKey, is_signed_by
+from meters.machine_key import MachineKey, is_signed_by
 from meters.packing import deflate, inflate, remove_previous_hash, restore_previous_hash
 from meters.storage import Storage, StorageFile
 

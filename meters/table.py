@@ -244,7 +244,7 @@ METER_BY_NAME: Final = {m.name: m for m in METERS}
 
 #: Meters of events (not flows) that a reading always shows, also at zero. Other meters of events (door.<x>.opens,
 #: fault.<code>) appear after their first event.
-EVENT_METERS: Final = (
+OCCURRENCE_METERS: Final = (
     "games_played",
     "games_won",
     "games_lost",

@@ -15,8 +15,8 @@ from meters.entry import StoredEntry
 from meters.errors import JournalDamaged, JournalError, JournalUnwritable
 from meters.identifiers import IdentifierIndex, make_journal_tag
 from meters.journal_head import JOURNAL_HEAD_FILE_NAME, JournalHead, JournalHeadFile
-from meters.keys import MachineKey, format_fingerprint
 from meters.ledger import Ledger, Reservation
+from meters.machine_key import MachineKey, format_fingerprint
 from meters.reading import MeterReading, read_meters
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON

@@ -73,7 +73,7 @@ class ReseedPolicy:
             )
 
     @classmethod
-    def map_profile_keys_to_fields(cls) -> dict[str, Field[object]]:
+    def get_field_by_profile_key(cls) -> dict[str, Field[object]]:
         """Return each field of the policy by its key in a jurisdiction's profile.
 
         The key is the field's name, unless the field's metadata has a ``profile_key``.
@@ -86,7 +86,7 @@ class ReseedPolicy:
 
         Raises :class:`InvalidPolicy`.
         """
-        field_by_key = cls.map_profile_keys_to_fields()
+        field_by_key = cls.get_field_by_profile_key()
         if unknown_keys := sorted(settings.keys() - field_by_key.keys()):
             raise InvalidPolicy(
                 f"unknown setting {unknown_keys[0]!r}; expected one of {', '.join(sorted(field_by_key))}"

@@ -90,7 +90,7 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
 from meters import Journal, JournalDamaged, JournalPolicy
 from meters.copies import SECOND_FOLDER
-from meters.keys import KEY_FILE_NAME
+from meters.machine_key import KEY_FILE_NAME
 from meters.storage import DiskStorage, Storage
 from rng import EntropySource, RandomService, RngError
 

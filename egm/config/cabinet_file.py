@@ -36,8 +36,8 @@ from egm.errors import OperatorError
 from egm.private_files import make_folder_private, require_private_files, write_private_file
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import Venue
-from meters.keys import KEY_FILE_NAME
 from meters.lock import MACHINE_LOCK_FILE_NAME
+from meters.machine_key import KEY_FILE_NAME
 from paytables.definition import check_ascending
 from paytables.source import is_path
 

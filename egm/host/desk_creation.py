@@ -35,10 +35,10 @@ def create_ticket_desk(
     """Create the machine's ticket desk, which issues and redeems tickets in the ledger ``store``.
 
     On a machine without a host, ticket numbers are random. With a host, the machine creates its own numbers from the
-    host's enrolment, and no more than a limited number of tickets may be unread by the host (H-09): as many as the
-    machine stores for the host or, in system validation, if the next ticket gets a number of the machine's own, as many
-    as the profile permits. ``is_known_to_journal`` returns whether the journal confirms a ticket that the ledger lists
-    as issued by this machine.
+    host's enrolment, and no ticket is issued while too many are unread by the host (H-09). The limit is the number of
+    tickets that the machine stores for the host. In system validation, a ticket that the machine numbers itself has
+    another limit: the one of the profile. ``is_known_to_journal`` returns whether the journal confirms a ticket that
+    the ledger lists as issued by this machine.
     """
     is_stand_alone = validator is TicketValidator.STAND_ALONE
     unread_tickets_max = None if is_stand_alone else HOST_TICKET_RING_SIZE

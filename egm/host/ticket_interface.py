@@ -352,13 +352,17 @@ class HostTicketInterface:
         desk.store_enrolment(validation_id, sequence)
         self._machine.post(TICKET_NUMBERING_ENROLLED, TicketNumberingEnrolled(sequence=sequence))
 
-    def store_ticket_terms(self, changes: Mapping[str, JSON], *, is_older_message: bool = False) -> None:
+    def store_ticket_terms(
+        self, changes: Mapping[str, JSON], *, comes_from_older_message_type: bool = False
+    ) -> None:
         """Store the host's changes to the ticket terms (:class:`HostTicketTerms`) durably; a repeat changes nothing.
 
-        A protocol may have an old and a new message for these terms. With ``is_older_message``, the changes come from
-        the old one, and do not replace terms that the new one has set.
+        A protocol may have an old and a new message for these terms. If ``comes_from_older_message_type``, the changes
+        come from the old one, and do not replace terms that the new one has set.
         """
-        terms = find_ticket_terms(self._machine).with_changes(changes, is_older_message=is_older_message)
+        terms = find_ticket_terms(self._machine).with_changes(
+            changes, comes_from_older_message_type=comes_from_older_message_type
+        )
         if terms != find_ticket_terms(self._machine):
             self._machine.post(
                 TICKET_TERMS_CHANGED,

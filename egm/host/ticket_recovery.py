@@ -13,8 +13,8 @@ from egm.features.memory_clear.records import has_ticket_ended, list_paid_claim_
 from egm.host.entries import HOST_TICKET_NOT_STACKED, TICKET_REPORTED_AGAIN, TicketReportedAgain
 from egm.host.keys import HostKey
 from egm.host.tickets import record_ticket_number
+from egm.kernel.active_faults import raise_fault
 from egm.kernel.machine import PositionMachine
-from egm.kernel.standing_faults import raise_fault
 from egm.money.entries import (
     DISPUTED_AMOUNT_RULED,
     ORPHAN_TICKET,

@@ -37,6 +37,7 @@ from egm.integrity.events import (
 )
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.records import DisablingRecord
+from egm.kernel.active_faults import clear_fault, raise_fault
 from egm.kernel.events import Event, EventReplacement, EventType, FaultChange
 from egm.kernel.faults import get_fault_definition
 from egm.kernel.keys import KernelKey
@@ -44,7 +45,6 @@ from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.own_entries import OpenDoor
 from egm.kernel.rules import refusal_code
-from egm.kernel.standing_faults import clear_fault, raise_fault
 from egm.money.records.held_money import build_held_money_values
 from egm.play.keys import PlayKey
 from egm.play.records.residual_terms import build_residual_terms_change
@@ -197,8 +197,9 @@ def record_door_opened(machine: PositionMachine, event: Event) -> None:
     door = change.door
     if door in machine.open_doors:
         return
-    # Raise the locking faults first: after a power loss in between, the door is reported again, the lock is
-    # not.
+    # Raise the faults before recording the door. If the power fails between these entries, the I/O board reports the
+    # door again, and this function runs again. In the other order, the door would already count as open, and the
+    # faults would never be raised.
     if door == "logic":
         raise_fault(machine, "logic_access")
     if not is_opening_identified(machine, door):

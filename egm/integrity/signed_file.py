@@ -25,16 +25,16 @@ from egm.errors import OperatorError
 from egm.integrity.entries import CABINET_FILE_SIGNED, CabinetFileSigned, CabinetSignatureRecord
 from egm.integrity.events import CabinetFileSignatureForm
 from egm.integrity.keys import IntegrityKey
+from egm.kernel.active_faults import raise_or_clear_fault
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import refusal_code
-from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.people import Permission, Roster
 from egm.private_files import replace_private_file
 from egm.staff.options import no_position_is_in_use
 from meters import JournalError, JournalView
 from meters.entry import encode_canonical_json
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from meters.recall import read_details
 from meters.storage import DiskStorage
 

@@ -26,13 +26,13 @@ from typing import Final, Self
 
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
+from egm.kernel.active_faults import raise_fault
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.kernel.standing_faults import raise_fault
 from egm.money.entries import (
     DISPUTED_AMOUNT_OPENED,
     DISPUTED_AMOUNT_OPENED_WITH_CREDIT,

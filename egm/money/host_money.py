@@ -1,9 +1,10 @@
-"""Volatile data of the exchange with the host that handles the machine's money, for any protocol.
+"""The exchange with the host that handles the machine's money, for any protocol: what is set up and in progress.
 
-A cabinet without a ``[host]`` table has no host: :attr:`TicketValidator.STAND_ALONE`, no transfers. Data that must
-survive a restart are in the journal (:class:`egm.host.keys.HostKey`). Here are the data that a restart may
-lose: the query about a ticket in escrow, the host's lock, its transfer order and the registration key. After a
-restart, the acceptor returns a ticket that was in escrow.
+:class:`HostMoney` has the settings of the host, and the data that a restart may lose: the query about a ticket in
+escrow, the host's lock, its transfer order and the registration key. After a restart, the acceptor returns a ticket
+that was in escrow. A cabinet without a ``[host]`` table has no host: :attr:`TicketValidator.STAND_ALONE`, no transfers.
+Data that must survive a restart are in the journal (:class:`egm.host.keys.HostKey`); the functions at the end of this
+module read and build one of them, the ring of the printed tickets that the host can read.
 """
 
 from collections.abc import Mapping

@@ -179,7 +179,7 @@ def print_ticket(machine: PositionMachine) -> None:
     """
     payout = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing_record = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
-    if payout is None or payout.payout_method != "ticket" or is_awaiting_ruling_or_voided(printing_record):
+    if payout is None or payout.payout_method != "ticket" or is_print_disputed_or_voided(printing_record):
         return
     may_have_been_printed = printing_record is not None and printing_record.state is PrintState.PRINTING
     if not payout.masked_number:
@@ -327,7 +327,7 @@ def _record_disputed_ticket(machine: PositionMachine, payout: CashOutRecord, rea
     post_ruling_and_raise_faults(machine)
 
 
-def is_awaiting_ruling_or_voided(printing_record: PrintingRecord | None) -> bool:
+def is_print_disputed_or_voided(printing_record: PrintingRecord | None) -> bool:
     """Return whether the print job is a ticket that waits for a ruling, or that a ruling has declared void."""
     return printing_record is not None and printing_record.state in {PrintState.DISPUTED, PrintState.FAILED}
 
@@ -442,7 +442,7 @@ def settle_coins(machine: PositionMachine, event: Event) -> None:
     paid_coin_count, doubt_reason = report.paid_coins, report.doubt_reason
     # Not the profile's value, which may have changed since the order.
     coin_cents = payout.amount_cents // payout.ordered_coins
-    progress = _add_coins_paid(machine, payout, paid_coin_count * coin_cents)
+    progress = _compute_coin_payout_progress(machine, payout, paid_coin_count * coin_cents)
     if paid_coin_count == payout.ordered_coins:
         remainder_cents = (
             machine.cashable_cents if machine.profile.pay_out.coin_remainder_treatment == "next_way" else 0
@@ -550,7 +550,7 @@ def record_unordered_coins(machine: PositionMachine, event: Event) -> None:
     post_ruling_and_raise_faults(machine)
 
 
-def _add_coins_paid(
+def _compute_coin_payout_progress(
     machine: PositionMachine, payout: CashOutRecord, counted_cents: int
 ) -> CoinPayoutProgress:
     """Return the amounts owed and paid of a cash-out in coins after the hopper has paid ``counted_cents`` more."""
@@ -584,8 +584,9 @@ def _void_payout(
 ) -> None:
     """Void the reservation of a payout and return its credits to the meter.
 
-    A cash-out may have several payouts. If an earlier one paid coins, and this one paid none, the whole balance is
-    still the unpaid remainder of that cash-out: it is stored as the remainder again, to be paid by hand.
+    A cash-out may have several payouts, and the start of a payout deletes the stored remainder of its cash-out. So if
+    an earlier payout has paid coins and this one has paid none, the remainder is stored again: it is the whole balance,
+    with the returned credits, and an attendant is to pay it.
     """
     continues_coin_cash_out = (
         payout.coin_payout is not None and state_change.get(MoneyKey.UNPOSTED_COINS) is None

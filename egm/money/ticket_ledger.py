@@ -15,9 +15,9 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.features.memory_clear.records import has_ticket_ended
 from egm.host.keys import HostKey
+from egm.kernel.active_faults import raise_or_clear_fault
 from egm.kernel.events import Event
 from egm.kernel.machine import PositionMachine
-from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.money.entries import TICKET_LEDGER_CHECKED, TicketLedgerChecked
 from egm.money.keys import MoneyKey
 from egm.money.records.host import HostTicketRecord, RedemptionStatus

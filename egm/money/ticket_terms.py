@@ -44,14 +44,14 @@ class HostTicketTerms:
     protected_terms: tuple[str, ...] = field(default=(), metadata=stored_as("said"))
     """The stored keys of the fields set by the newer host messages (SAS 7B, 7C), which 7D does not change."""
 
-    def with_changes(self, changes: Mapping[str, JSON], *, is_older_message: bool) -> Self:
+    def with_changes(self, changes: Mapping[str, JSON], *, comes_from_older_message_type: bool) -> Self:
         """Return a copy with a host's changes applied; ``changes`` has values by the stored keys of the fields.
 
-        ``is_older_message``: the changes come from the older host message (SAS 7D), which does not change
+        ``comes_from_older_message_type``: the changes come from the older host message (SAS 7D), which does not change
         fields set by the newer ones (7B, 7C).
         """
         terms = to_json(self)
-        if is_older_message:
+        if comes_from_older_message_type:
             terms |= {name: value for name, value in changes.items() if name not in self.protected_terms}
         else:
             # "said" is the stored key of ``protected_terms``.

@@ -14,12 +14,12 @@ from typing import Final
 from egm.devices.interface import MoneyDevices
 from egm.devices.ledgers import EscrowPhase
 from egm.host.keys import HostKey
+from egm.kernel.active_faults import is_device_disabled_by_fault
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, State
 from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.kernel.standing_faults import is_device_disabled_by_fault
 from egm.money.disputed_amounts import DisputedAmount, open_disputed_amount, post_ruling_and_raise_faults
 from egm.money.entries import (
     BILL_IN,

@@ -25,8 +25,8 @@ from meters import checkpoint, open_view
 from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.database import DATABASE_FILE_NAME, DatabaseReader
 from meters.errors import JournalError
-from meters.keys import MachineKey
 from meters.log import AuthenticatedEntry
+from meters.machine_key import MachineKey
 from meters.storage import DiskStorage
 
 #: Storage key of the :class:`RecordedRoster`.

@@ -29,7 +29,7 @@ from egm.private_files import replace_private_file
 from egm.record_codec import RecordError, from_json, stored_as, to_json
 from meters.entry import encode_canonical_json
 from meters.errors import JournalError
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from meters.storage import DiskStorage
 
 #: The format number of the roster files written now.

@@ -16,9 +16,9 @@ from babel.numbers import format_currency
 from egm.config.cabinet_file import GameTable
 from egm.config.levels import ProgressiveLevelTable
 from egm.errors import OperatorError
+from egm.kernel.active_faults import raise_or_clear_fault
 from egm.kernel.machine import PositionMachine
 from egm.kernel.messages import BetChances, LongOdds
-from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.play.award_chances import list_bet_chances, list_long_odds
 from egm.play.prize_limits import ComputeLargestPrizes, compute_largest_prizes, compute_largest_win_cents
 from egm.profiles import Profile

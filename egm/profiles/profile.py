@@ -107,7 +107,7 @@ def _build_reseed_policy_schema() -> dict[str, object]:
                 if isinstance(setting.default, frozenset)
                 else setting.default
             }
-            for key, setting in ReseedPolicy.map_profile_keys_to_fields().items()
+            for key, setting in ReseedPolicy.get_field_by_profile_key().items()
         },
     }
 

@@ -11,11 +11,11 @@ from dataclasses import asdict, replace
 from typing import Final, Literal
 
 from egm.features.memory_clear.records import find_earlier_commitment
+from egm.kernel.active_faults import raise_fault
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import PositionMachine
 from egm.kernel.rules import refusal_code
-from egm.kernel.standing_faults import raise_fault
 from egm.progressive.display import LevelAmountSources
 from egm.progressive.entries import PRIZE_COMMITTED, PRIZE_HELD, PRIZE_RULED, LevelRuling, PrizeHeld
 from egm.progressive.events import HeldPrizeRulingForm

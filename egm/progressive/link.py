@@ -1,23 +1,23 @@
 """The machine's end of the link to a progressive controller: a state machine without input or output.
 
-It sends the machine's contributions and claims (reports that a level was hit), and processes the replies. Each
-level is enrolled or not, and up, stale or down (:mod:`egm.progressive.feeder`); each claim is claiming, awarded or
-committed. This state is lost at a restart: everything durable is in the journal, and is passed in again.
-Messages without a reply are repeated; both ends recognise a repeat.
+It sends the machine's contributions and claims (reports that a level was hit), and processes the replies. Each level
+is enrolled or not, and up, stale or down (:mod:`egm.progressive.feeder`). Each open claim waits for its award, for its
+payment by the machine, or for the controller to close it. This state is lost at a restart: everything durable is in the
+journal, and is passed in again. Messages without a reply are repeated; both ends recognise a repeat.
 
-* A contribution is sent in order, and a limited number of them ahead of the controller's count. If the
-controller names a gap, they are sent again from there.
+* Contributions are sent in order, a limited number ahead of the controller's count. If the controller names a gap, they
+  are sent again from there.
 
-* A claim is sent once the contribution of its wager has been counted, and repeated until the controller has
-locked the amount (the award).
+* A claim is sent once the contribution of its wager has been counted, and repeated until the controller has locked the
+  amount (the award).
 
 * A payment report (``commit`` on the wire) says that the award is paid. It is repeated until the controller has closed
-the claim. If the controller does not know the claim (the message was lost, or the controller's store is an older copy),
-the claim is sent first.
+  the claim. If the controller does not know the claim (the message was lost, or the controller's store is an older
+  copy), the claim is sent first.
 
-* In a mystery level the controller decides who wins while it counts, and reports wins with the count. The link
-reports a win of this machine as a notification until the machine has recorded it; then it is a claim whose amount is
-known.
+* In a mystery level, the controller decides which contributions win while it counts them, and sends the wins with the
+  count. Until the machine has recorded a win, the link passes it on again with every such message
+  (:class:`MysteryWinFound`). Once it is recorded, the win is a claim whose amount is already known.
 """
 
 from collections import deque
@@ -290,7 +290,7 @@ class ControllerLink:
             feeder.reset_connection()
         for open_claim in self._open_claim_by_id.values():
             open_claim.sent_ns = None
-        self.repeat_unanswered_messages(now_ns)
+        self.send_due_messages(now_ns)
 
     def handle_disconnected(self) -> None:
         """Mark every linked level as down, because the connection to the controller is lost."""
@@ -308,7 +308,7 @@ class ControllerLink:
             case LevelValue():
                 self._handle_value(message, now_ns)
             case ContributionCount():
-                self._process_confirmed_contributions(
+                self._process_counted_contributions(
                     message.level_id, message.last_counted_number, message.won_prizes, now_ns
                 )
             case Award():
@@ -319,7 +319,7 @@ class ControllerLink:
             case Refusal():
                 self._handle_refusal(message, now_ns)
 
-    def repeat_unanswered_messages(self, now_ns: int) -> None:
+    def send_due_messages(self, now_ns: int) -> None:
         """Send again the messages to which the controller has not replied in time; to be called regularly."""
         if not self._is_connected:
             return
@@ -361,10 +361,10 @@ class ControllerLink:
             feeder.last_counted_number = feeder.last_sent_number = message.last_counted_number
             feeder.pending_contributions.clear()
             self._notifications.append(ControllerCountBehind(message.level_id, message.last_counted_number))
-        self._process_confirmed_contributions(
+        self._process_counted_contributions(
             message.level_id, message.last_counted_number, message.won_prizes, now_ns
         )
-        self.repeat_unanswered_messages(now_ns)
+        self.send_due_messages(now_ns)
 
     def _stop_feeding(self, feeder: LinkedLevelFeeder, reason: RefusalReason, detail: str) -> None:
         """Stop feeding a level for ``reason``; add the complaint to the notifications if the reason is new."""
@@ -396,7 +396,7 @@ class ControllerLink:
                 CommitmentReceived(message.level_id, feeder.prize_number, feeder.commitment)
             )
 
-    def _process_confirmed_contributions(
+    def _process_counted_contributions(
         self,
         level_id: str,
         last_counted_number: int,
@@ -444,10 +444,10 @@ class ControllerLink:
         if open_claim.sent_ns is not None and now_ns - open_claim.sent_ns < CONTRIBUTION_RETRY_NS:
             return
         message = open_claim.due_message
-        is_acceptable = feeder.last_counted_number >= open_claim.claim.contribution_number and (
+        can_be_claimed_now = feeder.last_counted_number >= open_claim.claim.contribution_number and (
             feeder.received_value_count or open_claim.is_unknown_to_controller
         )
-        if message is None or (message is open_claim.claim and not is_acceptable):
+        if message is None or (message is open_claim.claim and not can_be_claimed_now):
             return
         self._outgoing_messages.append(message)
         open_claim.sent_ns = now_ns

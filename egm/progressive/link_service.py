@@ -117,7 +117,7 @@ class ProgressiveLinkService:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._carrier.run(self), name="progressive carrier")
             while True:
-                self._link.repeat_unanswered_messages(self._read_clock_ns())
+                self._link.send_due_messages(self._read_clock_ns())
                 self._send_and_submit()
                 self._submit_found_wins()
                 self._process_shown_amounts()
@@ -263,7 +263,7 @@ class ProgressiveLinkService:
             contributions = (
                 []
                 if start_entry is None
-                else self._store_and_list_game_contributions(pool_id, record, start_entry.sequence)
+                else self._list_and_index_game_contributions(pool_id, record, start_entry.sequence)
             )
             if [contribution.number for contribution in contributions] == [progress.contribution_number]:
                 return contributions
@@ -280,7 +280,7 @@ class ProgressiveLinkService:
         """
         for entry in self._machine.journal.entries(PLAY_START_KINDS, after_sequence=since_sequence):
             game_record = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
-            for contribution in self._store_and_list_game_contributions(pool_id, game_record, entry.sequence):
+            for contribution in self._list_and_index_game_contributions(pool_id, game_record, entry.sequence):
                 if contribution.number > after_number:
                     yield contribution
 
@@ -306,7 +306,7 @@ class ProgressiveLinkService:
             claim_id = str(details.pop("claim"))
             yield claim_id, from_json(ClaimRecord, details, f"entry {entry.sequence}, {entry.kind}")
 
-    def _report_lost_payment_again(self, claim_id: str) -> None:
+    def _reopen_claim_with_lost_payment(self, claim_id: str) -> None:
         """If the claim of a reported mystery win is closed, open it again, so that its payment is reported again.
 
         A controller reports a mystery win until it has recorded the payment; only then is the claim closed. A report
@@ -328,7 +328,7 @@ class ProgressiveLinkService:
                 PRIZE_PAYMENT_LOST, PrizePaymentLost(claim_id=claim_id), state={key: closed_claim}
             )
 
-    def _store_and_list_game_contributions(
+    def _list_and_index_game_contributions(
         self, pool_id: str, game_record: GameRecord, entry_sequence: int
     ) -> list[Contribution]:
         """Return a game's contributions to a level; store the number of the game's journal entry for each."""
@@ -421,7 +421,7 @@ class ProgressiveLinkService:
                 if error:
                     self._record_complaint("seal", error)
             case MysteryWinFound():
-                self._report_lost_payment_again(notification.won_prize.claim_id)
+                self._reopen_claim_with_lost_payment(notification.won_prize.claim_id)
                 self._found_win_by_claim_id[notification.won_prize.claim_id] = notification
                 self._submit_found_wins()
             case LevelResultsKnown():

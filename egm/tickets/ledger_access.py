@@ -5,7 +5,7 @@ from pathlib import Path
 from egm.errors import OperatorError
 from egm.tickets.store import LEDGER_HEAD_MAC_PURPOSE, TicketStore
 from meters.copies import SECOND_FOLDER
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from meters.storage import DiskStorage
 
 

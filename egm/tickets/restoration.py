@@ -137,15 +137,15 @@ def _find_provable_moves(folder: Path, second_folder: Path, key: bytes) -> tuple
         _read_log_rows(second_folder / MOVE_LOG_FILE_NAME),
         _read_log_rows(folder / _EARLIER_LOG_FILE_NAME),
     ]
-    for proof_text, is_provable in (
+    for proof_text, is_valid_next_row in (
         ("digests with this machine's key", lambda last_end, row: is_next_row(key, last_end, row)),
         ("digests of an earlier version, which used no key", _is_next_keyless_row),
     ):
-        proved_rows = max((_take_proved_prefix(rows, is_provable) for rows in copies), key=len)
+        proved_rows = max((_take_valid_prefix(rows, is_valid_next_row) for rows in copies), key=len)
         if proved_rows:
             return proved_rows, proof_text
     numbered_database_rows, numbered_log_rows = (
-        _take_proved_prefix(rows, _has_next_move_number) for rows in copies[:2]
+        _take_valid_prefix(rows, _has_next_move_number) for rows in copies[:2]
     )
     if numbered_database_rows and numbered_database_rows == numbered_log_rows:
         return (
@@ -155,16 +155,16 @@ def _find_provable_moves(folder: Path, second_folder: Path, key: bytes) -> tuple
     return [], "nothing"
 
 
-def _take_proved_prefix(
-    rows: Sequence[MoveRow], is_provable: Callable[[LedgerEnd, MoveRow], bool]
+def _take_valid_prefix(
+    rows: Sequence[MoveRow], is_valid_next_row: Callable[[LedgerEnd, MoveRow], bool]
 ) -> list[MoveRow]:
-    """Return the rows before the first one that ``is_provable`` rejects.
+    """Return the rows before the first one that ``is_valid_next_row`` rejects.
 
-    ``is_provable(end, row)`` gets the number and digest of the previous move, and the row.
+    ``is_valid_next_row(end, row)`` gets the number and digest of the previous move, and the row.
     """
     last_end, proved_rows = EMPTY_LEDGER_END, []
     for row in rows:
-        if not is_provable(last_end, row):
+        if not is_valid_next_row(last_end, row):
             break
         proved_rows.append(row)
         last_end = get_row_end(row)

@@ -57,7 +57,7 @@ _TICKET_SEQUENCE_MODULUS: Final = 1 << 24
 #: Name of the file of the ledger's head, on both media (:func:`read_ledger_head`).
 LEDGER_HEAD_FILE_NAME: Final = "tickets.head"
 #: Purpose of the key, derived from the machine key, that authenticates the moves and the ledger's head
-#: (:meth:`meters.keys.MachineKey.derive_key`).
+#: (:meth:`meters.machine_key.MachineKey.derive_key`).
 LEDGER_HEAD_MAC_PURPOSE: Final = b"ticket ledger"
 
 

@@ -18,7 +18,7 @@ from egm.isolated import build_python_command, require_isolated_mode
 from egm.verify.digest import SignatureAlgorithm, compute_digests, compute_signatures
 from egm.verify.manifest import find_differences, load_signed_manifest
 from egm.verify.software_files import SoftwareScope, list_software_files
-from meters.keys import format_fingerprint
+from meters.machine_key import format_fingerprint
 from paytables.source import SourceFile
 
 #: Maximum number of files named in a finding; the rest are only counted.

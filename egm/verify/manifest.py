@@ -25,7 +25,7 @@ from egm.errors import OperatorError
 from egm.verify.digest import compute_component_digests, is_digest
 from egm.verify.software_files import SoftwareScope
 from meters.entry import encode_canonical_json, parse_json
-from meters.keys import is_signed_by
+from meters.machine_key import is_signed_by
 from paytables.source import read_contents
 
 #: The format of manifests, stated in each.

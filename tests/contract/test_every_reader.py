@@ -196,7 +196,7 @@ def machine_of_a_link(count, _):
     machine.handle_connected()
     carrier = MqttCarrier(None, MACHINE)
     asyncio.run(carrier._pass_messages_on(Line("", messages(DOWN, count)), machine))
-    machine.link.repeat_unanswered_messages(10**10)
+    machine.link.send_due_messages(10**10)
     assert memory.hits == {}
     assert isinstance(sent[0], EnrolmentRequest)
     return len(memory.findings)
@@ -232,7 +232,7 @@ def machine_with_a_journal(count, tmp_path):
         right = [json.dumps(sample).encode() for sample in samples]
         for data in (*right, *messages(samples, count)):
             await carrier._pass_messages_on(Line("", [data]), link)
-            link._link.repeat_unanswered_messages(rig.clock.ns)
+            link._link.send_due_messages(rig.clock.ns)
             link._send_and_submit()
             link._submit_found_wins()
             link._process_shown_amounts()

@@ -20,7 +20,7 @@ from meters import (
 )
 from meters.archive import ARCHIVE_END_KEY
 from meters.clear import Clearance, clear_memory, inspect_journal
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from meters.storage import DiskStorage
 
 CREDIT = "credit:1:cashable"

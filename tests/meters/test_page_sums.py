@@ -9,7 +9,7 @@ import struct
 import pytest
 
 from meters import JournalDamaged
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from meters.page_checksums import DATABASE_PAGE_SIZE_BYTES, PageChecksums
 from meters.storage import DiskStorage
 

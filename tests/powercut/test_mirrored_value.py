@@ -7,7 +7,7 @@ from powercut_disk import Disk, PowerCut
 from powercut_storage import SimStorage
 
 from meters import JournalDamaged, JournalUnwritable
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from meters.mirror import MirroredValue
 
 KEY = b"k" * 32

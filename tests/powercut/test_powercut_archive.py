@@ -14,7 +14,7 @@ from powercut_storage import SimStorage
 
 from meters import Journal, JournalPolicy
 from meters.archive import ARCHIVE_END_KEY
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from meters.view import open_view
 
 POLICY = JournalPolicy(

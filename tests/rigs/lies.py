@@ -3,7 +3,7 @@
 import json
 import re
 
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain

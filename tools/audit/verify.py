@@ -21,8 +21,8 @@ from egm.record_codec import RecordError, from_json
 from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, checkpoint, read_meters
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.identifiers import parse_lowest_possible_sequence, parse_own_entry_sequence, parse_play_start
-from meters.keys import format_fingerprint
 from meters.ledger import Ledger
+from meters.machine_key import format_fingerprint
 from meters.recall import PLAY_START_KIND
 from paytables import PaytableError
 from tools.audit import residuals

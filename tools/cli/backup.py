@@ -20,7 +20,7 @@ from egm.record_codec import RecordError, from_json, stored_as
 from meters import open_view
 from meters.copies import SECOND_FOLDER
 from meters.entry import encode_canonical_json
-from meters.keys import MachineKey, is_signed_by
+from meters.machine_key import MachineKey, is_signed_by
 from meters.recall import read_details
 from meters.storage import DiskStorage
 from paytables.source import read_contents

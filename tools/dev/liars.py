@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from meters import checkpoint
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.lies import (
@@ -93,21 +93,21 @@ _LEVEL_TERMS_LIE: Final = (
 )
 _DEVICE_COUNT_LIE: Final = "what a device had counted before an event, if the event moved no money"
 _PLAYER_SELECTION_LIE: Final = "what a player had selected to play next"
-_RESIDUAL_LIMIT_LIE: Final = "the amount below which credit is residual, if it has decided nothing yet"
+_RESIDUAL_LIMIT_LIE: Final = (
+    "the amount below which credit is residual, if no credit has been treated as residual yet"
+)
 _POSITION_LIE: Final = "the position at which something was recorded, if it moved no money"
 _REMARK_LIE: Final = (
     "a remark, a language, a time of day, a lamp: anything that touches no money, outcome, meter or person"
 )
 _PASSED_THROUGH_AMOUNT_LIE: Final = (
-    "an amount that came in and was paid out in full, if both entries are falsified by the same amount"
+    "money that came in and was paid out again in full, if both entries are falsified by the same amount"
 )
 _TAX_LIE: Final = (
     "the tax mark and tax form of a hand-pay, if no other hand-pay under the same tax limit "
     "(a power-up may change it) contradicts them"
 )
-_PAY_ROW_MARK_LIE: Final = (
-    "in journals of versions that did not record it yet: whether a paid amount was a prize of the pay table"
-)
+_PAY_ROW_MARK_LIE: Final = "whether a paid amount was a prize of the pay table (only in journals of early versions, which do not record it)"
 _ROUND_ID_LIE: Final = "the id of a round that no other position played"
 
 KNOWN_AUDIT_GAPS: Final = tuple(

@@ -23,8 +23,8 @@ from meters import JournalError, checkpoint
 from meters.chart import ACCOUNTS
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.identifiers import make_journal_tag
-from meters.keys import MachineKey, format_fingerprint
 from meters.ledger import Ledger
+from meters.machine_key import MachineKey, format_fingerprint
 from tools.audit.rules import RULES, RULES_BY_KIND, Facts
 from tools.dev.inventions import EntryInventor
 

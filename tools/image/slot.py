@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from egm.errors import OperatorError
 from meters.entry import encode_canonical_json, parse_json
-from meters.keys import is_signed_by
+from meters.machine_key import is_signed_by
 
 #: The format of releases, stated in each.
 RELEASE_FORMAT: Final = "open-egm release 1"

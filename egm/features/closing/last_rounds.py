@@ -29,7 +29,7 @@ PLAYER_NOTICE_PERIOD: Final = timedelta(minutes=30)
 
 
 @dataclass(slots=True)
-class RoundsSinceClosing:
+class RoundsSinceClosingTime:
     """A cache of the rounds that each table has started since ``closing_time``, read from the journal."""
 
     closing_time: str = ""
@@ -70,12 +70,12 @@ def is_table_game(game: Game) -> bool:
     return bool(game.rules.list_spots())
 
 
-def _read_rounds_since_closing(machine: PositionMachine, closing_time: datetime) -> RoundsSinceClosing:
+def _read_rounds_since_closing(machine: PositionMachine, closing_time: datetime) -> RoundsSinceClosingTime:
     """Return the rounds that each table has started since ``closing_time``.
 
     Journal entries added since the last call are read first.
     """
-    rounds_since_closing = machine.component(RoundsSinceClosing)
+    rounds_since_closing = machine.component(RoundsSinceClosingTime)
     if rounds_since_closing.closing_time != closing_time.isoformat():
         announcement = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
         rounds_since_closing.closing_time, rounds_since_closing.round_ids_by_table = (

@@ -355,12 +355,12 @@ class ClaimBook:
             if name not in self.covered_state_names and not self._is_specific_to_journal(name)
         }
         record = CarriedStateRecord(
-            last_ticket_entry_ids=tuple(self.evidence.last_ticket_entry_ids),
+            ticket_ending_entry_ids=tuple(self.evidence.ticket_ending_entry_ids),
             ticket_ledger=self.evidence.ticket_ledger,
             cabinet_text=self.evidence.cabinet_text,
         )
         if not carried_state and record == CarriedStateRecord(
-            last_ticket_entry_ids=record.last_ticket_entry_ids
+            ticket_ending_entry_ids=record.ticket_ending_entry_ids
         ):
             return None
         return self.build_entry("", CARRIED_STATE_KIND, state=carried_state, record=to_json(record))

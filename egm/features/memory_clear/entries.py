@@ -107,7 +107,7 @@ class CarriedStateRecord:
     """Stored state that is part of no memory-clear claim is carried over."""
 
     claim_id: Literal[""] = field(default="", metadata=stored_as("claim"))
-    last_ticket_entry_ids: tuple[str, ...] = field(metadata=stored_as("ended"))
+    ticket_ending_entry_ids: tuple[str, ...] = field(metadata=stored_as("ended"))
     """The ids of the entries that ended the last tickets."""
     ticket_ledger: EarlierLedger | None = omit_if_default(None, key="tickets")
     """The end of the ticket ledger in the old memory, or null."""

@@ -65,7 +65,7 @@ class MemoryEvidence:
         self.level_opening_by_pool_id: dict[str, JSON] = {}
         """How each progressive level was opened."""
         self.transfer_identifiers: set[str] = set()
-        self.last_ticket_entry_ids: deque[str] = deque(maxlen=_ENDED_TICKETS_MAX)
+        self.ticket_ending_entry_ids: deque[str] = deque(maxlen=_ENDED_TICKETS_MAX)
         """The ids of the entries that ended the last tickets: printed or redeemed.
 
         Entries of credited bills are among them, because their ids have the same form.
@@ -103,7 +103,7 @@ class MemoryEvidence:
                 compute_short_digest(entry.id.removeprefix(_HOST_TRANSFER_ID_PREFIX))
             )
         elif entry.id.endswith((".printed", ".in")):
-            self.last_ticket_entry_ids.append(entry.id)
+            self.ticket_ending_entry_ids.append(entry.id)
         self._update_from_kind(entry, record)
 
     def _update_ticket_ledger(self, anchor: LedgerAnchor | None) -> None:
@@ -142,7 +142,7 @@ class MemoryEvidence:
             self.cabinet_text = str(record["text"])
         elif kind == CARRIED_STATE_KIND:
             self.cabinet_text = str(record.get(SIGNED_CABINET_TEXT_FIELD, ""))
-            self.last_ticket_entry_ids.extend(record["ended"])
+            self.ticket_ending_entry_ids.extend(record["ended"])
             earlier_ledger = record.get(MoneyKey.TICKET_LEDGER_ANCHOR)
             self.ticket_ledger = (
                 None if earlier_ledger is None else from_json(EarlierLedger, earlier_ledger, kind)

@@ -35,8 +35,8 @@ def has_ticket_ended(journal: JournalView, entry_id: str) -> bool:
         return True
     carried = next(journal.entries(CARRIED_STATE_KIND, limit=1), None)
     record = None if carried is None else carried.record
-    last_ticket_entry_ids = record.get("ended") if isinstance(record, Mapping) else None
-    return isinstance(last_ticket_entry_ids, list) and entry_id in last_ticket_entry_ids
+    ticket_ending_entry_ids = record.get("ended") if isinstance(record, Mapping) else None
+    return isinstance(ticket_ending_entry_ids, list) and entry_id in ticket_ending_entry_ids
 
 
 def list_paid_claim_entry_ids(journal: JournalView) -> list[str]:

@@ -17,8 +17,8 @@ from egm.play.records.tournament_round import TournamentRound, find_last_round, 
 def build_tournament_view(machine: PositionMachine) -> TournamentView | None:
     """Return the view, for the screen, of the tournament that is announced or in progress.
 
-    None if no rules are installed, or if this version of the software does not accept them and the machine is not in
-    the tournament.
+    None if no rules are installed. If this version of the software cannot read the rules, the view has no text of them
+    while the machine is in the tournament; otherwise the result is None.
     """
     installed_rules = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
     if installed_rules is None:

@@ -13,7 +13,7 @@ from egm.links.sas.codec import encode_bcd
 from egm.links.sas.exception_queue import ENDING_POLL_CODES_BY_EXCEPTION_CODE, SasException
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.tables.denominations import (
-    BILL_VALUE_BY_CODE,
+    BILL_MAJOR_UNITS_BY_CODE,
     COUNTRY_CODE_BY_CURRENCY,
     UNKNOWN_COUNTRY_CODE,
 )
@@ -39,7 +39,9 @@ _STACKER_REMOVED_EXCEPTION_CODE, _STACKER_COUNT_RESET_EXCEPTION_CODE = 0x1B, 0x7
 #: Id of the journal entry of a machine's first power-up, before which no power was lost.
 _FIRST_POWER_UP_ENTRY_ID: Final = "power-up-1"
 #: SAS bill code of each bill, by its value in major units.
-_BILL_CODE_BY_VALUE: Final[Mapping[int, int]] = {value: code for code, value in BILL_VALUE_BY_CODE.items()}
+_BILL_CODE_BY_VALUE: Final[Mapping[int, int]] = {
+    value: code for code, value in BILL_MAJOR_UNITS_BY_CODE.items()
+}
 
 
 #: Exception codes that this module raises, in addition to those in the declarations of the entries.

@@ -24,7 +24,7 @@ from egm.staff.form import Form
 from egm.staff.interventions import COVERED_DOORS_BY_WORK_KIND
 from egm.staff.page_texts import build_code_text, build_plain_text, build_text
 from egm.staff.service.menu import MENU_SECTIONS, ServiceMenu
-from meters.table import EVENT_METERS, METERS
+from meters.table import METERS, OCCURRENCE_METERS
 
 #: Kind of device -> the codes of its faults that SIGNIFICANCE_BY_FAULT covers only by a pattern.
 _FAULT_CODES_BY_DEVICE_KIND: Final = {
@@ -226,7 +226,7 @@ def _iter_meter_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
             build_text(f"manual.reads.{reading_kind}"),
             build_plain_text(meter.name),
         )
-    for name in EVENT_METERS:
+    for name in OCCURRENCE_METERS:
         yield (
             build_code_text("meter_name", name),
             build_text("manual.unit.times"),

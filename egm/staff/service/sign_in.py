@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.errors import OperatorError
+from egm.kernel.active_faults import raise_fault
 from egm.kernel.entries import EntryDeclaration
 from egm.kernel.machine import PositionMachine
 from egm.kernel.service_pages import PageText, Prompt, ServicePage
-from egm.kernel.standing_faults import raise_fault
 from egm.people import Permission, Person, RecordedRoster, Roster, RosterError, load_recorded_roster
 from egm.people.roles import Role
 from egm.people.roster import RosterDamaged

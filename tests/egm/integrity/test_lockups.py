@@ -11,7 +11,7 @@ from egm.devices.interface import FaultCode, InputsReported
 from egm.integrity.entries import DOOR_OPENED
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
-from egm.kernel import standing_faults
+from egm.kernel import active_faults
 from egm.kernel.events import EventType, State
 from egm.kernel.faults import SIGNIFICANCE_BY_FAULT, get_fault_definition
 from egm.kernel.significance import EventEffect
@@ -235,7 +235,7 @@ def test_the_audit_accepts_logic_access_cleared_by_an_attendant_or_a_technician_
     rig, monkeypatch, by, is_honest
 ):
     monkeypatch.setattr(
-        standing_faults,
+        active_faults,
         "get_fault_definition",
         lambda code: replace(get_fault_definition(code), cleared_by=by),
     )

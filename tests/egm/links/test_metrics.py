@@ -24,7 +24,7 @@ from egm.links.metrics import (
 from egm.links.sas.health import iter_line_metrics
 from egm.links.sas.line import SasLineHealth
 from meters.reading import MeterCell, MeterReading
-from meters.table import EVENT_METERS, METERS, MeterUnit
+from meters.table import METERS, OCCURRENCE_METERS, MeterUnit
 
 #: A limit that only an exporter that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 60
@@ -100,11 +100,11 @@ def test_every_meter_that_is_always_exported_is_counted_by_some_entry():
     """Regression: three meters were always zero because no entry counted them."""
     rules = "".join(path.read_text() for path in Path(tools.audit.rules.__file__).parent.glob("*.py"))
     declared = {name for entry in FEATURES.entry_declarations for name in entry.counts}
-    assert [name for name in EVENT_METERS if name not in declared and f'"{name}"' not in rules] == []
+    assert [name for name in OCCURRENCE_METERS if name not in declared and f'"{name}"' not in rules] == []
 
 
 def test_every_meter_has_a_series_of_its_own_that_names_its_unit():
-    names = [build_series(meter).name for meter in (*(m.name for m in METERS), *EVENT_METERS)]
+    names = [build_series(meter).name for meter in (*(m.name for m in METERS), *OCCURRENCE_METERS)]
     assert len(set(names)) == len(names)
     for meter in METERS:
         name = build_series(meter.name).name

@@ -10,7 +10,7 @@ from egm.app.features import FEATURES
 from egm.links.sas.crc import append_crc, has_valid_crc
 from egm.links.sas.definitions import PollType, SasMeterUnit
 from egm.links.sas.journal_exceptions import list_raised_exceptions
-from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE, DENOMINATION_CENTS_BY_CODE
+from egm.links.sas.tables.denominations import BILL_MAJOR_UNITS_BY_CODE, DENOMINATION_CENTS_BY_CODE
 from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE
 from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
 from egm.links.sas.tables.polls import POLL_BY_CODE, REGULATOR_MINIMUM_POLL_CODES
@@ -65,5 +65,5 @@ def test_denominations_and_bills_have_the_published_codes() -> None:
     assert {code: DENOMINATION_CENTS_BY_CODE[code] for code in cents} == cents
     assert DENOMINATION_CENTS_BY_CODE[0x1F] == Fraction(1, 20)
     assert len(DENOMINATION_CENTS_BY_CODE) == 0x1F
-    assert BILL_VALUE_BY_CODE[10] == 500
-    assert BILL_VALUE_BY_CODE[23] == 1_000_000
+    assert BILL_MAJOR_UNITS_BY_CODE[10] == 500
+    assert BILL_MAJOR_UNITS_BY_CODE[23] == 1_000_000

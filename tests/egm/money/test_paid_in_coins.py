@@ -20,7 +20,7 @@ from egm.profiles import load_profile
 from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from egm.testing.machine import MachineRig, PowerCutError, write_undeclared_entry
 from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, MenuUser
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain

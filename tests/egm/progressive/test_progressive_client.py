@@ -70,7 +70,7 @@ class Wire:
 
     def wait(self, ns):
         self.now += ns
-        self.link.repeat_unanswered_messages(self.now)
+        self.link.send_due_messages(self.now)
         self.run()
 
     @property
@@ -190,9 +190,9 @@ def test_no_more_than_a_window_is_sent_ahead():
     link.take_messages()
     link.process_message(build_enrolment_reply(counted=0), 0)
     assert [c.number for c in link.take_messages()] == list(range(1, UNCOUNTED_CONTRIBUTIONS_MAX + 1))
-    link.repeat_unanswered_messages(CONTRIBUTION_RETRY_NS - 1)
+    link.send_due_messages(CONTRIBUTION_RETRY_NS - 1)
     assert link.take_messages() == []
-    link.repeat_unanswered_messages(CONTRIBUTION_RETRY_NS)
+    link.send_due_messages(CONTRIBUTION_RETRY_NS)
     assert [c.number for c in link.take_messages()] == list(range(1, UNCOUNTED_CONTRIBUTIONS_MAX + 1))
     link.process_message(
         m.ContributionCount(machine="EGM-1", level="TOP", sequence=10), CONTRIBUTION_RETRY_NS
@@ -220,9 +220,7 @@ def test_a_slow_controller_receives_nothing_twice():
             m.ContributionCount(machine="EGM-1", level="TOP", sequence=n), n * (CONTRIBUTION_RETRY_NS - 1)
         )
         assert link.take_messages() == []
-    link.repeat_unanswered_messages(
-        9 * (CONTRIBUTION_RETRY_NS - 1) + CONTRIBUTION_RETRY_NS
-    )  # and now it stands still
+    link.send_due_messages(9 * (CONTRIBUTION_RETRY_NS - 1) + CONTRIBUTION_RETRY_NS)  # and now it stands still
     assert [c.number for c in link.take_messages()] == list(range(10, 21))
 
 
@@ -234,7 +232,7 @@ def test_controller_with_fewer_or_more_records_than_reported_is_informed_and_que
     assert link.take_notifications() == [ControllerCountBehind("TOP", 3)]
     link.restore_contributions("TOP", 3, [contribution(4), contribution(5)])
     link.take_messages()
-    link.repeat_unanswered_messages(0)
+    link.send_due_messages(0)
     assert [c.number for c in link.take_messages()] == [4, 5]
     link.process_message(build_enrolment_reply(counted=9), 0)
     assert link.take_notifications() == [ControllerCountAhead("TOP", 9)]
@@ -284,7 +282,7 @@ def test_an_unanswered_claim_is_asked_again_and_answered_alike():
     link.open_hit_claim(claim(), 0)
     (first,) = link.take_messages()
     controller.process_message(first)  # the answer is lost
-    link.repeat_unanswered_messages(CONTRIBUTION_RETRY_NS)
+    link.send_due_messages(CONTRIBUTION_RETRY_NS)
     (second,) = link.take_messages()
     assert second == first
     link.process_message(controller.process_message(second)[0], CONTRIBUTION_RETRY_NS)
@@ -366,7 +364,7 @@ class Storm:
         self.now += self.generator.randrange(SECOND)
         for machine in self.machines:
             self._happen(machine, turn, troubled)
-            machine.link.repeat_unanswered_messages(self.now)
+            machine.link.send_due_messages(self.now)
             self.flying += [(machine, message) for message in machine.link.take_messages()]
         if troubled:
             self.generator.shuffle(self.flying)

@@ -40,7 +40,7 @@ from egm.progressive.pools import ProgressivePools, list_available_bets
 from egm.testing.clearing import DECISION_ENDED, ClaimDecision, clear_with_decisions
 from egm.testing.controller import SmallController
 from meters import open_view
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from paytables import load_game
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor

@@ -25,7 +25,7 @@ from egm.screen.text import (
 )
 from egm.staff.page_texts import build_regulation_meter_name_text
 from meters.names import METER_NAMES_BY_JURISDICTION
-from meters.table import EVENT_METERS, METER_BY_NAME
+from meters.table import METER_BY_NAME, OCCURRENCE_METERS
 from tools.audit.rules import RULES
 
 SOURCES = Path(CATALOGUE_FOLDER).parent
@@ -218,6 +218,6 @@ def test_every_journal_entry_and_every_meter_has_a_name():
     assert len(kinds) > 150
     assert [kind for kind in sorted(kinds) if texts.format_code_text("entry", kind) == kind] == []
     assert [name for name in METER_BY_NAME if texts.format_code_text("meter_name", name) == name] == []
-    assert [name for name in EVENT_METERS if texts.format_code_text("meter_name", name) == name] == []
+    assert [name for name in OCCURRENCE_METERS if texts.format_code_text("meter_name", name) == name] == []
     named = [build_regulation_meter_name_text(name, "us").value for name in METER_NAMES_BY_JURISDICTION["us"]]
     assert [name for name in named if texts.format_code_text("regulation_meter", name) == name] == []

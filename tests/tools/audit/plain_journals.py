@@ -9,7 +9,7 @@ from egm.kernel.events import EventType
 from egm.play.records.games import GameInProgress
 from egm.testing.machine import ScriptedGenerator, ScriptedStep
 from meters.entry import StoredEntry
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 

@@ -246,7 +246,7 @@ def test_an_export_is_signed_and_self_contained(state, tmp_path):
 def test_every_flipped_byte_of_an_export_is_detected(state, tmp_path, games, flips):
     with open_view(state) as view:
         buffer = io.BytesIO()
-        from meters.keys import MachineKey
+        from meters.machine_key import MachineKey
         from meters.storage import DiskStorage
 
         export.write_export(

@@ -18,8 +18,8 @@ from meters import Journal, JournalDamaged, Transaction, Transfer, open_view
 from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.entry import decode
 from meters.journal_head import JournalHead, JournalHeadFile
-from meters.keys import MachineKey
 from meters.log import AuthenticatedEntry
+from meters.machine_key import MachineKey
 from meters.packing import pack_entry, unpack_entry
 from meters.storage import DiskStorage
 from paytables import load_game

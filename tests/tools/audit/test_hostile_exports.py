@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from meters.entry import GENESIS_HASH, decode
 from meters.export import EXPORT_FORMAT
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from tests.rigs.examples import scale_examples
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor

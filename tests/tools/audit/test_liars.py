@@ -29,7 +29,7 @@ from egm.testing.machine import (
     write_undeclared_entry,
 )
 from meters import Transfer, open_view
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.liars import (

@@ -10,7 +10,7 @@ import pytest
 from journals import CREDIT, clock, insert, make_state
 
 from meters import Journal, JournalPolicy, Phase, Transaction, Transfer, open_view
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain

@@ -4,7 +4,7 @@ import pytest
 
 from egm.testing.machine import MachineRig
 from meters import open_view
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from meters.storage import DiskStorage
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor

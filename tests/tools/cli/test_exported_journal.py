@@ -21,7 +21,7 @@ from egm.testing.machine import MachineRig, ScriptedGenerator
 from meters import JournalDamaged, export, open_view
 from meters.entry import encode_canonical_json
 from meters.export import open_exported_view
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from meters.storage import DiskStorage
 from tools.cli import main
 from tools.cli.journal_source import open_journal

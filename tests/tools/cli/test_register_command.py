@@ -18,7 +18,7 @@ from egm.staff.identities import IDENTITY_FILE_NAME
 from egm.testing.machine import MachineRig
 from meters import export
 from meters.entry import encode_canonical_json
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from meters.storage import DiskStorage
 from tools.cli import main
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from meters.table import EVENT_METERS, METER_BY_NAME
+from meters.table import METER_BY_NAME, OCCURRENCE_METERS
 from tools.audit.rules import RULES_BY_KIND
 
 ROOT = Path(__file__).parents[3]
@@ -25,7 +25,7 @@ def test_every_entry_kind_meter_and_file_on_the_g2s_page_exists():
         assert [
             meter
             for meter in find_code_spans(meters)
-            if meter not in METER_BY_NAME and meter not in EVENT_METERS
+            if meter not in METER_BY_NAME and meter not in OCCURRENCE_METERS
         ] == [], name
         paths = [text for text in find_code_spans(here) if "/" in text and " " not in text]
         assert [path for path in paths if not (ROOT / path).exists()] == [], name

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egm.links.sas.crc import append_crc
-from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE as SHARED_BILLS
+from egm.links.sas.tables.denominations import BILL_MAJOR_UNITS_BY_CODE as SHARED_BILLS
 from egm.links.sas.tables.denominations import DENOMINATION_CENTS_BY_CODE
 from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
 from egm.links.sas.tables.polls import POLL_BY_CODE as SHARED_POLLS
@@ -56,7 +56,7 @@ def test_meter_sizes_denominations_and_bills_agree_with_the_tables_of_names():
     assert {
         code: row.byte_count for code, row in METER_DEFINITION_BY_CODE.items()
     } == codes.METER_SIZE_BYTES_BY_CODE
-    assert {code: str(value) for code, value in SHARED_BILLS.items()} == codes.BILL_VALUE_BY_CODE
+    assert {code: str(value) for code, value in SHARED_BILLS.items()} == codes.BILL_MAJOR_UNITS_BY_CODE
     for code, value in DENOMINATION_CENTS_BY_CODE.items():
         dollars, _, fraction_digits = codes.DENOMINATION_BY_CODE[code].partition(".")
         assert value * 10**6 == int(dollars) * 10**8 + int(fraction_digits.ljust(8, "0")), code

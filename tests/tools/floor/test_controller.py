@@ -617,13 +617,13 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
     )
     assert len([kind for _, kind, _ in _events(floor.controller) if kind == "payment_held"]) == 1
     floor.controller.update_values()
-    assert floor.controller.unruled_count == 1
+    assert floor.controller.held_count == 1
     floor.controller.verify_levels()
     floor.controller.rule_on_held_message("c/payment", "decline", ("1", "2"), "the slip says the award")
     assert floor.record() == before
     assert _list_held_messages(floor.controller) == []
     floor.controller.update_values()
-    assert floor.controller.unruled_count == 0
+    assert floor.controller.held_count == 0
 
 
 @pytest.mark.requirement("I-14", "I-15")

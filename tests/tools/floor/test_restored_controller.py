@@ -87,7 +87,7 @@ class House:
                 for listener in self.listeners:
                     listener.update_value(value, self.now_ns)
             for machine in self.machines.values():
-                machine.link.repeat_unanswered_messages(self.now_ns)
+                machine.link.send_due_messages(self.now_ns)
                 machine._process_all_news()
                 machine._send_messages()
 

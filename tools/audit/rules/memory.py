@@ -6,7 +6,7 @@ from egm.features.memory_clear.entries import MACHINE_GENESIS
 from egm.integrity import entries, journal_entries
 from egm.people import Permission
 from meters.journal import JOURNAL_FORMAT
-from meters.keys import format_fingerprint
+from meters.machine_key import format_fingerprint
 from tools.audit.rules.pattern import ObjectWithMembers
 from tools.audit.rules.rule import AuditRule
 from tools.audit.rules.shared_checks import (

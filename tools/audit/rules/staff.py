@@ -15,7 +15,7 @@ from tools.audit.rules.rule import AuditRule, Check
 from tools.audit.rules.shared_checks import check_signed_in_to_menu, report_unless, report_unless_equal
 
 
-def _check_next_change(context: CheckContext) -> None:
+def _check_roster_change(context: CheckContext) -> None:
     """Check an entry that changes the staff list.
 
     Its change number must follow the previous one, and the change must fit the list before it.
@@ -87,10 +87,12 @@ def _check_author_of_change(context: CheckContext, *, is_added: bool) -> None:
 
 
 def _require_wrong_pins_keys_of(staff_number_field: str) -> Check:
-    """Return a check that the entry changes only the counts of wrong PINs of the staff number in a field of its record.
+    """Return a check that an entry changes no other counts of wrong PINs than those of one staff number.
 
-    A staff number has two counts: for menus opened by a key switch, and for menus opened without one. An entry may also
-    delete the count that an early version stored, in another form, under the staff number itself.
+    ``staff_number_field`` is the field of the entry's record with that number. Wrong PINs are counted by group of staff
+    numbers (:func:`format_wrong_pins_key`); each number has a group for menus opened with a key switch, and one for
+    menus opened without. An entry may also delete the count that an early version stored, in another form, under the
+    staff number itself.
     """
 
     def check(context: CheckContext) -> None:
@@ -166,7 +168,7 @@ RULES: Final = (
                 "number": "$number",
                 "digest?": "$digest:digest",
             },
-            extra_checks=(_check_next_change,),
+            extra_checks=(_check_roster_change,),
         )
         for declaration in (
             entries.STAFF_ADDED,

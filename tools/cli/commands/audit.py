@@ -24,7 +24,7 @@ from meters import (
     recall,
 )
 from meters.copies import SECOND_FOLDER, JournalLocation
-from meters.keys import MachineKey, format_fingerprint
+from meters.machine_key import MachineKey, format_fingerprint
 from meters.storage import DiskStorage
 from paytables.source import open_regular_file, read_contents
 from paytables.wording import format_count

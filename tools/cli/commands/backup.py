@@ -14,8 +14,8 @@ from egm.people import Permission, Roster, RosterError, read_recorded_roster
 from egm.private_files import replace_private_file
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER, JournalLocation
-from meters.keys import format_fingerprint
 from meters.lock import FolderLock
+from meters.machine_key import format_fingerprint
 from meters.recall import read_details
 from meters.storage import DiskStorage
 from tools.cli.backup import CABINET_FILE_NAME, LINK_FILE_KEYS, STAFF_FILE_NAME, Backup, load_machine_key

@@ -14,7 +14,7 @@ from tools.cli.result_file import write_result
 from tools.cli.sheets import LANGUAGE_OPTION, NO_CURRENCY_CODE, build_pdf, format_as_text
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, show
 from tools.cli.terminal import echo, format_json
-from tools.floor import house
+from tools.floor import machine_register
 
 
 @click.group()
@@ -92,7 +92,7 @@ def house_(machines: tuple[Path, ...], *, output_format: OutputFormat) -> None:
     for path in machines:
         folder, file = (path, None) if path.is_dir() else (None, path)
         with open_journal_entries(folder, file) as entries:
-            house_machines.append(house.read_machine(str(path), entries))
+            house_machines.append(machine_register.read_machine(str(path), entries))
         if not house_machines[-1].inventory_entry:
             raise click.ClickException(f"{path}: no inventory entry is recorded yet: start the machine once")
     machine_rows = sorted(
@@ -101,7 +101,7 @@ def house_(machines: tuple[Path, ...], *, output_format: OutputFormat) -> None:
     )
     columns = [Column(name.replace("_", " "), name) for name in machine_rows[0]]
     show(output_format, Table(columns, (row.values() for row in machine_rows)))
-    if duplicates := house.list_duplicate_identifiers(house_machines):
+    if duplicates := machine_register.list_duplicate_identifiers(house_machines):
         raise click.ClickException("\n".join(duplicates))
 
 

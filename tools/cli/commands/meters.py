@@ -13,7 +13,7 @@ from egm.record_codec import RecordError, check_value
 from meters import JournalView, MeterReading
 from meters.entry import encode_canonical_json
 from meters.export import READOUT_SIGNATURE_PREFIX
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from meters.names import METER_NAMES_BY_JURISDICTION, read_jurisdiction_meters
 from meters.reading import METER_DIGIT_COUNT, compute_displayed_value
 from meters.storage import DiskStorage

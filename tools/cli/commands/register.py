@@ -14,7 +14,7 @@ from egm.staff.identities import IDENTITY_FILE_NAME, IdentityRegister
 from egm.staff.registers import iter_register_lines
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
-from meters.table import EVENT_METERS, METER_BY_NAME, MeterUnit
+from meters.table import METER_BY_NAME, OCCURRENCE_METERS, MeterUnit
 from tools.audit.collusion import (
     LARGE_BET_FOLDS_MIN,
     LARGE_BET_SHARE,
@@ -205,7 +205,7 @@ def _find_unit(meter: str, currency: str) -> str:
     """Return the unit of a meter in a statement."""
     is_count = (
         meter in METER_BY_NAME and METER_BY_NAME[meter].unit is MeterUnit.TIMES
-    ) or meter in EVENT_METERS
+    ) or meter in OCCURRENCE_METERS
     return "times" if is_count else f"cents ({currency})" if currency else "cents"
 
 

@@ -32,7 +32,7 @@ from egm.play.records.games import GameInProgress
 from egm.staff.events import Authorisation
 from meters import Journal, export, open_view
 from meters.archive import ARCHIVE_END_KEY
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from meters.storage import DiskStorage
 from paytables import list_non_table_games
 from tools.audit.games import GameFiles

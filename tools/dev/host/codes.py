@@ -23,7 +23,7 @@ DENOMINATION_BY_CODE: Final[Mapping[int, str]] = dict(enumerate([
 ]))  # fmt: skip
 
 #: The value of each bill in currency units, by its code, which is also its bit in poll 08 (1.12).
-BILL_VALUE_BY_CODE: Final[Mapping[int, str]] = dict(enumerate([
+BILL_MAJOR_UNITS_BY_CODE: Final[Mapping[int, str]] = dict(enumerate([
     "1", "2", "5", "10", "20", "25", "50", "100", "200", "250", "500", "1000", "2000", "2500", "5000",
     "10000", "20000", "25000", "50000", "100000", "200000", "250000", "500000", "1000000",
 ]))  # fmt: skip

@@ -84,7 +84,7 @@ def create_single_value_polls() -> tuple[Poll, ...]:
     bills = (
         Poll(
             code,
-            f"bills of {codes.BILL_VALUE_BY_CODE[bill]} accepted",
+            f"bills of {codes.BILL_MAJOR_UNITS_BY_CODE[bill]} accepted",
             READ,
             (),
             (bcd_field("value", 4),),

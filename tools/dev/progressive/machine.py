@@ -186,7 +186,7 @@ class SimulatedMachine:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._carrier.run(self))
             while True:
-                self.link.repeat_unanswered_messages(self._now_ns())
+                self.link.send_due_messages(self._now_ns())
                 self._process_all_news()
                 self._send_messages()
                 await asyncio.sleep(self._tick_seconds)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from meters import Journal, Phase, StoredEntry, export
-from meters.keys import MachineKey
+from meters.machine_key import MachineKey
 from meters.recall import read_details
 from meters.storage import DiskStorage
 from tools.audit.games import GameFiles

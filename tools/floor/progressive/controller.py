@@ -87,7 +87,7 @@ class Controller:
         """The number of the contribution that was last missing, by (machine, level); used to record each gap once."""
         self._closed_level_ids: set[str] = set()
         """The ids of closed levels, which need not be read again because they never reopen."""
-        self.unruled_count = 0
+        self.held_count = 0
         """The number of claims and payments that wait for a ruling, as of the last call of :meth:`update_values`."""
         self.wins: tuple[LevelWin, ...] = ()
         """The recent wins that signs display, as of the last call of :meth:`update_values` (I-09)."""
@@ -514,11 +514,11 @@ class Controller:
     def update_values(self) -> list[LevelValue]:
         """Return a new value message for every open level; store each amount as the last one displayed today (I-16).
 
-        Also update ``unruled_count`` and ``wins``.
+        Also update ``held_count`` and ``wins``.
         """
         now = self._now()
         with self._store.transaction() as session:
-            self.unruled_count = session.count_held_without_ruling()
+            self.held_count = session.count_held_without_ruling()
             level_records = session.read_levels(excluded=self._closed_level_ids)
             records = [record for record in level_records if not record.successor_id]
             self._closed_level_ids.update(record.id for record in level_records if record.successor_id)

@@ -23,11 +23,11 @@ class ControllerMetrics:
         self._metrics: tuple[Metric, ...] = ()
 
     def replace_metrics(
-        self, values: Iterable[LevelValue], signs: Iterable[SignRecord], unruled_count: int
+        self, values: Iterable[LevelValue], signs: Iterable[SignRecord], held_count: int
     ) -> None:
         """Replace the level amounts, the states of the signs, and the number of open rulings by new ones.
 
-        ``unruled_count`` is the number of claims and payments that wait for a ruling.
+        ``held_count`` is the number of claims and payments that wait for a ruling.
         """
         level = GaugeMetricFamily(
             "egm_progressive_level_cents", "What a level shows, minor units.", labels=["level"]
@@ -52,7 +52,7 @@ class ControllerMetrics:
         held_metric = GaugeMetricFamily(
             "egm_progressive_held",
             "Claims and payments that wait for two people to rule.",
-            value=unruled_count,
+            value=held_count,
         )
         self._metrics = (level, falls, status, alive_gauge, held_metric)
 

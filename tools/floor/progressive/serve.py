@@ -175,7 +175,7 @@ class ControllerService:
         while True:
             values = self._controller.update_values()
             signs = () if self._signs is None else self._signs.update_states()
-            self._observe(values, signs, self._controller.unruled_count)
+            self._observe(values, signs, self._controller.held_count)
             for value in values:
                 await line.publish(
                     topics.build_level_value_topic(value.level_id),

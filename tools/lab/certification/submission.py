@@ -25,7 +25,7 @@ from egm.verify import manifest
 from egm.verify.digest import compute_digests
 from egm.verify.software_files import SoftwareScope, list_software_files
 from meters.chart import ACCOUNTS
-from meters.table import EVENT_METERS, METERS
+from meters.table import METERS, OCCURRENCE_METERS
 from paytables import Analysis, Game
 from paytables.source import SourceFile
 from tools.lab.certification.finding import CertificationCase, Finding
@@ -252,7 +252,7 @@ def _format_meters() -> str:
             "# Meters",
             format_table(["Meter", "Counts", "Meaning", "Flows"], meters),
             "## Occurrences always shown",
-            ", ".join(f"`{name}`" for name in EVENT_METERS),
+            ", ".join(f"`{name}`" for name in OCCURRENCE_METERS),
             "## Accounts",
             format_table(["Account", "Book", "Role", "Meaning"], accounts) + "\n",
         ]

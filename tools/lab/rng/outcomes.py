@@ -29,7 +29,7 @@ from tools.lab.rng.errors import InvalidSampleError, InvalidWeightsError
 _PLAYS_AT_ONCE: Final = 10_000
 
 #: The type of a game's own function that draws the numbers of one play.
-DealNumbers: TypeAlias = Callable[[DrawSource], Sequence[int]]
+DrawPlay: TypeAlias = Callable[[DrawSource], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class IndependentNumbers:
 
     bound: int
     position_count: int = 1
-    deal: DealNumbers | None = field(default=None, compare=False, repr=False)
+    deal: DrawPlay | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_bound(self.bound)
@@ -75,7 +75,7 @@ class SelectionWithoutReplacement:
 
     population: int
     pick_count: int
-    deal: DealNumbers | None = field(default=None, compare=False, repr=False)
+    deal: DrawPlay | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         list_selection_bounds(self.population, self.pick_count)

@@ -146,7 +146,7 @@ def build_report(
             "seed_bits_per_source": SEED_BITS,
             "policy": {
                 key: sorted(field.default) if isinstance(field.default, frozenset) else field.default
-                for key, field in rng.ReseedPolicy.map_profile_keys_to_fields().items()
+                for key, field in rng.ReseedPolicy.get_field_by_profile_key().items()
             },
         },
         "self_tests": list(SELF_TESTS),

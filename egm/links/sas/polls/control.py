@@ -16,7 +16,7 @@ from egm.links.sas.codec import ACK, NACK, Reply, decode_bcd, decode_binary
 from egm.links.sas.host import SasHost
 from egm.links.sas.link_monitor import GAME_DELAY_SUFFIX
 from egm.links.sas.poll import ONE_BYTE_REPLY_SIZE, PollEffectFunction, PollImplementation
-from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE
+from egm.links.sas.tables.denominations import BILL_MAJOR_UNITS_BY_CODE
 from egm.links.sas.wire import LongPoll
 from egm.money.host_restrictions import RestrictableFunction
 from meters.transaction import JSON
@@ -95,7 +95,7 @@ def configure_bills(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 08: set the bills to accept, one bit each, and whether each bill closes the acceptor."""
     accepted_bills_mask, action_flags = decode_binary(request.data[:4]), request.data[4]
     bills_cents = [
-        value * 100 for code, value in BILL_VALUE_BY_CODE.items() if accepted_bills_mask >> code & 1
+        value * 100 for code, value in BILL_MAJOR_UNITS_BY_CODE.items() if accepted_bills_mask >> code & 1
     ]
     host.values_between_polls[CLOSE_AFTER_BILL_KEY] = not action_flags & _ACCEPTOR_STAYS_ENABLED_FLAG
     return _set_restriction(host, RestrictableFunction.BILL_DENOMINATIONS, bills_cents)

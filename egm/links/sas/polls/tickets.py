@@ -545,7 +545,7 @@ def set_ticket_data(host: SasHost, request: LongPoll) -> Reply | None:
             return _INVALID_REPLY
         new_terms[name] = text
         offset += 1 + size
-    ticket_interface.store_ticket_terms(new_terms, is_older_message=True)
+    ticket_interface.store_ticket_terms(new_terms, comes_from_older_message_type=True)
     return _VALID_REPLY
 
 

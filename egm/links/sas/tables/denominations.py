@@ -27,7 +27,7 @@ DENOMINATION_CENTS_BY_CODE: Final[Mapping[int, Fraction]] = dict(
 )
 
 #: Bill code, which is also its bit in poll 08 -> the bill's value in major units.
-BILL_VALUE_BY_CODE: Final[Mapping[int, int]] = dict(
+BILL_MAJOR_UNITS_BY_CODE: Final[Mapping[int, int]] = dict(
     enumerate(
         (
             *(1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500),

@@ -1,12 +1,12 @@
 """The machine key: it signs checkpoints and exports, and authenticates every entry.
 
-It is an Ed25519 key (RFC 8032), created at the first start and stored on both media of the machine's memory and
-nowhere else (a key file of an earlier version has no second copy); if one medium loses it, it is read from the
-other. The MAC of an entry is an HMAC-SHA256 under a key derived from the machine key. An HMAC, unlike a
-signature, is fast enough for every entry. A person who can write to both copies but
-lacks the key can therefore not add an entry, not even after the last signed checkpoint. For other data that
-the machine must distinguish from forgeries, there is a derived key for each purpose
-(:meth:`MachineKey.derive_key`).
+It is an Ed25519 key (RFC 8032), created at the first start. It is stored on both media of the machine's memory and
+nowhere else; if one medium loses it, it is read from the other. (The key file of an early version has no second copy.)
+
+The MAC of an entry is an HMAC-SHA256 under a key derived from the machine key; unlike a signature, it is fast enough
+for every entry. A person who can write to both copies but lacks the key can therefore not add an entry, not even after
+the last signed checkpoint. For other data that the machine must distinguish from forgeries, there is a derived key for
+each purpose (:meth:`MachineKey.derive_key`).
 """
 
 import hashlib

@@ -1,10 +1,10 @@
-"""First start of a machine's memory: creates its key, and refuses to begin a journal where one was lost."""
+"""Creation of a journal: creates the machine's key at a first start, and refuses to begin where a journal was lost."""
 
 from typing import Final
 
 from meters.copies import JournalLocation
 from meters.errors import JournalDamaged
-from meters.keys import KEY_FILE_NAME, MachineKey
+from meters.machine_key import KEY_FILE_NAME, MachineKey
 from meters.storage import replace_file
 
 #: Name of a marker file that exists from before the key is created until the first journal entry is durable.
