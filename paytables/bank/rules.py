@@ -55,7 +55,7 @@ class BankRules(TableRules, Generic[DefinitionT]):
         return sum(cards_max for _, _, cards_max in self.hands)
 
     def check_installation(self, file: str) -> None:
-        """Check also that the shoe cannot run out of cards during a round. Raises :class:`DefinitionError`."""
+        """Refuse a definition whose shoe may run out of cards during a round. Raises :class:`DefinitionError`."""
         super().check_installation(file)
         shoe = self.definition.shoe
         if shoe.round_start_cards_min < self.cards_needed_for_round * shoe.rounds_per_shuffle:

@@ -240,7 +240,8 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
                 yield from self._iter_bank_cases(stakes, choose_option)
 
     def _iter_cases(self, stakes: Mapping[str, int], choose_option: DrawDecider) -> Iterable[WeightedResult]:
-        """Yield, for each hand of the player, the possible ones of a win, a push and a loss, as weighted cases.
+        """Yield a weighted case for each hand of the player and each result (win, push or loss) that it may have.
+
 
         ``choose_option`` returns the option for a hand: draw or stand.
         """

@@ -51,9 +51,10 @@ class HandSituation:
     dealer_up_card: int
     """The value of the dealer's up card."""
     split_pair_value: int = 0
-    """The card value of the pair that the hand was split from, or 0."""
+    """The card value of the pair that was split into this and other hands; 0 if the hand does not come from a split."""
     is_unsplittable_pair: bool = False
-    """Whether the hand is again two cards of that value and cannot be split further; False if it was not split."""
+    """Whether a hand from a split is again two cards of the pair's value, and may not be split again."""
+
     dealer_has_pair_rank: bool = False
     """Whether the dealer's up card has the split pair's rank. False unless tens must be equal in rank to be split."""
 

@@ -214,11 +214,14 @@ class _SearchedHand:
     hand_total: HandTotal
     """The total, and whether it is soft, by which the chart decides this hand."""
     stand_value: int
-    """The value of standing."""
+    """The expected net result of standing with this hand."""
     double_value: int | None
-    """The value of doubling, or None if that is not permitted."""
+    """The expected net result of doubling, or None if that is not permitted."""
     draw_value: int | None
-    """The value of drawing a card, without the values of the ``next_hands``; None if drawing is not permitted."""
+    """The part of the value of drawing a card that comes from cards which bust the hand or end it at once.
+
+    The values of the ``next_hands`` are added to it. None if drawing is not permitted.
+    """
     next_hands: list[_SearchedHand] = field(default_factory=list)
     """The hands of up to 21 that this one may become by drawing a card."""
     value: int = 0
@@ -250,14 +253,14 @@ class _SearchedHand:
 
 @dataclass(slots=True)
 class _SearchedPair:
-    """A blackjack pair that may be split, in the search for the best chart."""
+    """A blackjack pair and its hands after a split, from which the search decides whether the chart splits it."""
 
     unsplit_hand: _SearchedHand
     """The two cards played as one hand, if the pair is not split."""
     splittable_share: Fraction
     """The share of the pair's deals that may be split; below 1 if tens must be equal in rank."""
     start_hands: list[_SearchedHand]
-    """The two-card hands after the split."""
+    """The possible hands after the split, of one card of the pair and a second card each."""
 
     @property
     def gain(self) -> Fraction:
@@ -328,9 +331,10 @@ class _DealerCardColumn:
         return hands
 
     def _compute_option_values(self, hand: int, branch: SplitBranch) -> dict[int, int]:
-        """Return the value of each decision for a blackjack hand, without the values of hands after a draw.
+        """Return the value of each decision for a blackjack hand; for a draw, only the part that is known at once.
 
-        If the rules treat cards of one suit differently, the value is the mean over both cases.
+        The values of the hands of up to 21 that the draw may lead to are added later. If the rules treat cards of one
+        suit differently, a value is the mean over suited and unsuited hands.
         """
         hand_value, evaluation = self.round.hand_values[hand], self.evaluation
         sums_by_hand: dict[int, NetAndStakeSums] = dict.fromkeys(branch.tree, (0, 0))

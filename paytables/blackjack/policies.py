@@ -81,7 +81,8 @@ class StrategyCalculator:
         self.house, self.evaluation = house, StrategyEvaluation(house)
         self.shoe = shoe or build_shoe(house.deck_count)
         self.rounds: list[SolvedRound] = []
-        """One calculation for each up card of the dealer."""
+        """For each up card of the dealer, all hands against it, each with its number of card orders."""
+
         for up_card_value in up_card_values:
             self.rounds.append(SolvedRound(house, up_card_value, self.shoe))
             report_progress(len(self.rounds), len(up_card_values))
