@@ -242,7 +242,6 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     def _iter_cases(self, stakes: Mapping[str, int], choose_option: DrawDecider) -> Iterable[WeightedResult]:
         """Yield a weighted case for each hand of the player and each result (win, push or loss) that it may have.
 
-
         ``choose_option`` returns the option for a hand: draw or stand.
         """
         deck_count, name = self.definition.shoe.deck_count, self.definition.stake.id
