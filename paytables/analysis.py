@@ -65,17 +65,20 @@ class WinDistribution:
             raise ValueError("the cases of a distribution and its tail must add to one")
 
     def compute_moment(self, power: int) -> Fraction:
-        """Return E[win^power] of one game over the listed cases, excluding the tail."""
+        """Return E[win^power] of one game over the listed cases; cases whose win is not listed are left out."""
         return Fraction(
             sum(count * win**power for win, count in self.case_count_by_win.items()), self.case_count
         )
 
     def compute_variance(self) -> Fraction:
-        """Return the variance of the win over the listed cases, in squared credits, excluding the tail."""
+        """Return the variance of the win, in squared credits; cases whose win is not listed are left out."""
         return self.compute_moment(2) - self.compute_moment(1) ** 2
 
     def cap_wins(self, win_max_credits: int) -> "WinDistribution":
-        """Return the distribution with each win limited to ``win_max_credits``, at which a tail is counted too."""
+        """Return the distribution with each win limited to ``win_max_credits``.
+
+        The cases whose win is not listed are counted with the win ``win_max_credits``.
+        """
         # all counts are multiplied by ``unit``, so that the tail is a whole number of cases
         tail_cases = self.unlisted_probability * self.case_count
         unit = tail_cases.denominator
@@ -85,14 +88,17 @@ class WinDistribution:
         return WinDistribution(self.case_count * unit, counts)
 
     def compute_chance_of_at_least(self, win: int) -> Fraction:
-        """Return the probability of winning at least ``win`` credits; the tail is included."""
+        """Return the probability of winning at least ``win`` credits; cases whose win is not listed are included."""
         return (
             Fraction(sum(n for w, n in self.case_count_by_win.items() if w >= win), self.case_count)
             + self.unlisted_probability
         )
 
     def find_highest_win_reached_on_average(self, reached_count_min: int, game_count: int) -> int:
-        """Return the largest win that on average ``reached_count_min`` of ``game_count`` games reach; 0 if none."""
+        """Return the largest win that at least ``reached_count_min`` of ``game_count`` games reach on average.
+
+        0 if there is none.
+        """
         missing_cases = (
             Fraction(reached_count_min, game_count) * self.case_count
             - self.unlisted_probability * self.case_count

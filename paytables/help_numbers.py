@@ -44,10 +44,11 @@ def read_help_texts(text: str) -> Mapping[str, str]:
 
 
 def find_numbers_in_definition(text: str) -> set[int]:
-    """Return every number in a definition's canonical JSON, except in its header texts and art.
+    """Return every number that a help text may take from a definition, given as canonical JSON ``text``.
 
-    These are its values, the numbers in its keys and texts, the lengths of its lists, tables and texts (in words),
-    and how often an element occurs in a list or a word in a text.
+    These are the definition's values, the numbers in its keys and texts, the lengths of its lists and tables, the
+    number of words of each text, and how often each element occurs in its list and each word in its text. The header's
+    texts and the art are left out.
     """
     data = json.loads(text)
     data.pop("art", None)

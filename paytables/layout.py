@@ -412,7 +412,10 @@ class TableLayout:
         return bet_amounts[affordable_count - 1] if affordable_count else 0
 
     def find_highest_bets(self, credits_: int) -> dict[str, int]:
-        """Return :meth:`find_highest_bet` by spot, computed once; a spot that only a decision adds to is left out."""
+        """Return the maximum bet on each spot if a round may cost at most ``credits_``; computed once and kept.
+
+        Spots on which credits are staked only by a decision during the round are left out.
+        """
         if credits_ not in self._highest_bets_by_credits:
             self._highest_bets_by_credits[credits_] = {
                 spot.id: self.find_highest_bet(spot, credits_)

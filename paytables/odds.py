@@ -17,7 +17,7 @@ class OddsLimits(NamedTuple):
     top_one_in: int | None
     """The limit N for a top award: longer odds than 1 in N must be displayed; None: never displayed."""
     other_one_in: int | None
-    """The limit N for any award that is not a top award; None: never displayed."""
+    """The limit N for other awards: longer odds than 1 in N must be displayed; None: never displayed."""
 
 
 #: The limits that a profile has unless it states others (Ontario 10.1).

@@ -55,7 +55,7 @@ class TablelessRules:
 
     @property
     def has_fixed_seats(self) -> bool:
-        """Return False: no table state names a seat, so a seat may be another player position in the next round."""
+        """Return False: nothing is kept for a seat between rounds, so another player position may take it next time."""
         return False
 
     @property

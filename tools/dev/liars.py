@@ -107,7 +107,10 @@ _TAX_LIE: Final = (
     "the tax mark and tax form of a hand-pay, if no other hand-pay under the same tax limit "
     "(a power-up may change it) contradicts them"
 )
-_PAY_ROW_MARK_LIE: Final = "whether a paid amount was a prize of the pay table (only in journals of early versions, which do not record it)"
+_PAY_ROW_MARK_LIE: Final = (
+    "whether a paid amount was a prize of the pay table "
+    "(only in journals of early versions, which do not record it)"
+)
 _ROUND_ID_LIE: Final = "the id of a round that no other position played"
 
 KNOWN_AUDIT_GAPS: Final = tuple(
