@@ -1,8 +1,8 @@
 """Input reducer: compute the next view, and the messages to send, from a touch, a key or the button deck.
 
 While a decision is pending, a page is open or chips can be placed, the touch targets can also be selected with the keys
-of the deck: the bet keys move the focus, and MAX BET activates the focused target. PLAY activates it too, unless PLAY
-confirms marks or starts the round.
+of the deck: the bet keys move the focus, and MAX BET activates the focused target. PLAY activates it too, except
+while PLAY confirms the player's marks or starts the round.
 """
 
 from collections.abc import Sequence
@@ -122,7 +122,7 @@ def apply_action(
 def _has_unconfirmed_page_input(view: View) -> bool:
     """Return whether the open service page has input that would be lost if the page were closed.
 
-    The machine then warns instead of closing the page; a second turn of the key closes it.
+    If so, the first turn of the operator's key makes the machine show a warning, and the second closes the page.
     """
     page = view.service_page
     return page is not None and page.unconfirmed
@@ -159,8 +159,8 @@ def _shorten_presentation(view: View, theme: Theme) -> View:
 def request_next_game(view: View) -> tuple[View, OutgoingMessages]:
     """Request the next game if PLAY was pressed for it during the last presentation.
 
-    If the machine does not accept a game yet, wait up to :data:`_REQUESTED_GAME_WAIT_SECONDS`. If something covers the
-    game, or a decision or reminder is shown, drop the press. A press with an unsent bet requests nothing.
+    If the machine does not accept a game yet, wait up to :data:`_REQUESTED_GAME_WAIT_SECONDS`. If a page covers the
+    game, or a decision or reminder is shown, ignore the press. Ignore it too if the player's bet was not sent yet.
     """
     if view.next_play_pressed_at is None or view.snapshot is None:
         return view, ()
@@ -259,7 +259,8 @@ def _apply_action_on_page(view: View, action: Action) -> tuple[View, OutgoingMes
 def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View, OutgoingMessages] | None:
     """Apply a touch of the game field, of a decision or of the simulated devices' drawer.
 
-    Return None for other actions, such as PLAY, unless PLAY makes a decision or a bet is not sent yet.
+    Return None for any other action, which this function does not handle. It handles PLAY only while a decision is
+    pending, or while the player's bet is not sent yet; in the second case PLAY has no effect.
     """
     name, value = action.name, action.value
     if name == "bench":

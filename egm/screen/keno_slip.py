@@ -89,7 +89,7 @@ def is_keno_game(game: GameView | None) -> bool:
 
 
 def list_permitted_spot_counts(game: GameView) -> tuple[int, ...]:
-    """Return the permitted counts of numbers on a Keno card (M-03)."""
+    """Return how many numbers a player may mark on a Keno card: every permitted count, ascending (M-03)."""
     return tuple(sorted(int(count) for count in game.presentation["tables"]))
 
 
@@ -99,9 +99,9 @@ def list_permitted_stakes(game: GameView) -> tuple[int, ...]:
 
 
 def find_count_limit(game: GameView, limit_name: str) -> int:
-    """Return how many ``limit_name`` a Keno game permits at most.
+    """Return the highest number of cards, groups or draws that a Keno game permits.
 
-    ``limit_name`` is ``selections`` (cards on a ticket), ``groups`` (on a card) or ``draws`` (for a ticket).
+    ``limit_name`` says which: ``selections`` (cards on a ticket), ``groups`` (on a card) or ``draws`` (of a ticket).
     """
     return int(game.presentation["marks"][limit_name])
 
@@ -266,9 +266,10 @@ def list_preset_tickets_on_offer(game: GameView) -> list[Mapping[str, Any]]:
 def compute_current_preset_ticket_price(
     game: GameView, preset_ticket: Mapping[str, object], snapshot: Snapshot
 ) -> int:
-    """Return the price of a preset ticket at the stake of the current bet, in credits.
+    """Return the price of a preset ticket, in credits, if each of its cards has the stake of the current bet.
 
-    A player who chooses another preset ticket thus keeps the stake. The price is at most the ticket's highest price.
+    The stake thus stays the same when the player changes to another preset ticket. If the price would be higher than
+    the ticket's highest price, return the highest price.
     """
     current_ticket = find_current_preset_ticket(game, snapshot)
     stake, remainder = divmod(snapshot.bet_credits, compute_preset_ticket_price(game, current_ticket, 1))

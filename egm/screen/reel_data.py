@@ -326,9 +326,9 @@ def _find_trigger_counts(
 def find_anticipation_reels(reel_data: ReelData, window: ReelWindow) -> tuple[int, ...]:
     """Return the reels that spin longer to build anticipation.
 
-    On these reels, one more scatter symbol would trigger a stage, and is likely enough. Whether a reel is chosen
-    depends only on the reels to its left and the true probabilities, never on its own result, so the longer spin
-    reveals nothing (B-17).
+    On such a reel, one more scatter symbol would trigger a stage (such as free games), and the probability that it
+    appears has at least a fixed minimum. Whether a reel is chosen depends only on the reels to its left and the true
+    probabilities, never on its own result, so the longer spin reveals nothing (B-17).
     """
     anticipation_reels = set()
     for symbol, trigger_count in reel_data.trigger_count_by_symbol.items():

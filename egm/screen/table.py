@@ -336,7 +336,7 @@ class ChipsOnTable:
     requested_bets: BetsBySpot | None = None
     """The bets requested from the machine, until it replies; None if no request is pending."""
     requested_at: float = -10.0
-    """When the bet was requested, in monotonic seconds; the default is before every request."""
+    """When a bet was last requested from the machine, in monotonic seconds; a negative number if none was requested."""
 
     @property
     def credits(self) -> int:
@@ -447,7 +447,7 @@ def build_bet_limits(snapshot: Snapshot) -> BetLimits:
 
 
 class SpotClosure(NamedTuple):
-    """Why a bet spot takes no bet now."""
+    """Whether a bet spot takes a bet now and, if it takes none, the reason."""
 
     refusal_key: str
     """The reason (:attr:`ChipsOnTable.refusal_key`); empty if the spot takes a bet."""
@@ -456,7 +456,7 @@ class SpotClosure(NamedTuple):
 
 
 def find_spot_closure(spot: BetSpot, bets: BetsBySpot, limits: BetLimits) -> SpotClosure:
-    """Return whether a spot takes no bet now, and why. ``bets`` are the bets already placed."""
+    """Return whether a spot takes a bet now and, if not, why. ``bets`` are the bets already placed."""
     if (
         spot.required_spot is not None
         and not spot.cycle_spot_ids
@@ -546,7 +546,7 @@ def _find_spot_that_records_chip(table: TableGameData, spot_id: str) -> str:
 def _find_exceeded_limit(
     table: TableGameData, bets: BetsBySpot, limits: BetLimits
 ) -> TotalLimitReason | Literal[""]:
-    """Return which limit on the total of all bets these exceed, or "" if they exceed none."""
+    """Return the name of the limit that the total of ``bets`` exceeds, such as ``credit``, or "" if it exceeds none."""
     total_credits = sum(credits_ for credits_ in bets.values() if credits_ > 0)
     total_max = limits.compute_total_bet_max(bets)
     reserve_credits = sum(
@@ -795,11 +795,11 @@ def apply_machine_reply(
 
     The chips become the machine's bet, except in these cases:
 
-    * The removal of the last round's chips is still to be reported: unchanged.
-    * The machine may not have received the last bet request (``is_request_in_transit``) and shows another bet without
-      refusing the request: unchanged, because the snapshot may be older than the request.
-    * The machine still holds the last round's bet, although the removal of its chips was reported: reported again.
-    * The chips total less than the venue's minimum, and the machine has no bet registered: unchanged.
+    * The removal of the last round's chips is still to be reported. The chips stay as they are.
+    * The machine may not have received the last bet request (``is_request_in_transit``), and shows another bet without
+      refusing the request. The chips stay as they are, because the snapshot may be older than the request.
+    * The machine still has the last round's bet, although the removal of its chips was reported. It is reported again.
+    * The chips total less than the venue's minimum, and the machine has no bet registered. The chips stay as they are.
     """
     registered_bets = read_registered_bets(table, snapshot)
     is_bet_refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)

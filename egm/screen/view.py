@@ -207,7 +207,10 @@ class View:
 
     @property
     def scene(self) -> Scene:
-        """Return the scene to draw."""
+        """Return the scene to draw now: a page or a reason that stops play if there is one, otherwise the game.
+
+        If nobody has used a machine without credit for some time, it is the attract scene.
+        """
         snapshot = self.snapshot
         if snapshot is None or (not self.is_machine_connected and self.start_up_activity is not None):
             return Scene.STARTING
@@ -372,7 +375,7 @@ def compute_seconds_since(view: View, time_utc: str) -> float:
 
 
 def find_last_step(view: View) -> DisplayStep | None:
-    """Return the last step of the presentation of the selected game, also while that step is still to come.
+    """Return the last step of the presentation of the selected game, even before that step is shown.
 
     Without a presentation, return the last step of the outcome that the machine reported most recently.
     """

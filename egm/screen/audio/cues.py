@@ -1,8 +1,7 @@
 """The sound cues to play when one view follows another: sounds of events, and loops that last as long as a state.
 
-A scene that shows something new determines its sound by the cue's name alone
-(:data:`egm.screen.audio.scores.SOUND_CUE_BY_NAME`). Loops are not started and stopped by events. Each view determines
-which of them play, so a feature's music cannot outlast the feature.
+Sounds are requested by the names of their cues only (:data:`egm.screen.audio.scores.SOUND_CUE_BY_NAME`). Loops are not
+started and stopped by events. Each view determines which of them play, so a feature's music cannot outlast the feature.
 """
 
 from collections.abc import Mapping
@@ -222,7 +221,8 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
 def is_feature_shown(view: View, timeline: PresentationTimeline, elapsed_seconds: float) -> bool:
     """Return whether a feature of the game is on the screen ``elapsed_seconds`` after its presentation began.
 
-    ``timeline`` has the presentation's times. After the roll-up of the win, return False unless the player must decide.
+    ``timeline`` has the presentation's times. After the roll-up of the win, the feature counts as shown only while the
+    player has a decision to make.
     """
     presentation = view.presentation
     if presentation is None or not is_feature_step(

@@ -47,23 +47,20 @@ class SoundError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SoundCue:
-    """The properties of a sound cue: its channel, whether it repeats, its loudness, and who has a sound for it."""
+    """The properties of a sound cue, such as its channel, its loudness, and whether its sound repeats."""
 
     channel: str
     is_loop: bool = False
     """Whether the cue's sound repeats until it is stopped."""
     is_of_game_play: bool = False
-    """Whether the cue belongs to game play.
-
-    A host may silence such a cue.
-    """
+    """Whether the sound belongs to game play: a host that silences only game play silences this sound."""
     is_per_sound_family: bool = False
     """Whether each sound family has its own sound for this cue, and a game may supply one.
 
     If not, all games share one sound.
     """
     compression: float = 1.0
-    """How strongly loud parts are compressed (:func:`egm.screen.audio.synthesis.mix_notes_to_samples`)."""
+    """How strongly the sound's loud parts are made softer, which raises its average loudness; 1.0: not at all."""
     peak_share: float = 1.0
     """The peak level of the cue's sound, as a fraction of its channel's peak level."""
 

@@ -149,7 +149,7 @@ def _list_hands_with_area(context: DrawingContext, hands: Sequence[DealtHand]) -
 def _list_additional_hand_ids(context: DrawingContext, *, is_dealt: bool) -> list[str]:
     """Return the ids of the hands after the first one in a multi-hand bet, which are all drawn from one deal.
 
-    Return none while the cards of an ended round are on the table, or if the hands would be too small to see.
+    Return an empty list while the cards of an ended round are on the table, or if the hands would be too small to see.
     """
     snapshot = context.view.snapshot
     table = context.view.table
@@ -227,7 +227,10 @@ def _read_hand_names(context: DrawingContext) -> dict[str, Mapping[str, str]]:
 
 
 def _find_base_hand_id(context: DrawingContext, hand_id: str) -> str:
-    """Return the id of the hand from which a hand was split, or its own; empty for a hand without a name."""
+    """Return the id of the hand from which a hand was split; if it was not split, return the hand's own id.
+
+    If the game's data name neither hand, return an empty text.
+    """
     return max(
         (named_id for named_id in _read_hand_names(context) if hand_id.startswith(named_id)),
         key=len,
@@ -553,8 +556,8 @@ def _draw_small_hand(context: DrawingContext, hand_layout: HandLayout, hand: Dea
 def _format_hand_label(context: DrawingContext, hand: DealtHand, hands: Sequence[DealtHand]) -> str:
     """Return the label of a hand, with its number if it was split.
 
-    At a shared table it is "You" or the player who has the hand. For a tableau, or for a bank that a player may have,
-    it is the hand's name with the player in parentheses: "Bank (Player 3)".
+    At a shared table, it is "You" or the player who has the hand. If several players bet on one hand, such as the
+    bank's, it is the hand's name with the player who has it in parentheses: "Bank (Player 3)".
     """
     ids = [hand.id for hand in hands]
     if hand.seat is None:

@@ -59,7 +59,7 @@ _COLOUR_NAMES_BY_DECK_KEY: Final[dict[str, tuple[str, str]]] = {
 class MeterAmounts:
     """The amounts that the meters CREDIT, BET and WIN show now.
 
-    A changed amount is stored at once, but the meter counts to it step by step.
+    While a meter counts up to a new amount, the amount here is the one that it has reached.
     """
 
     credit_cents: int

@@ -121,7 +121,8 @@ def _should_show_marks(view: View) -> bool:
 def list_keno_touch_targets(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets of a Keno game: numbers, quick pick, preset tickets, and the keys of the slip.
 
-    On a telephone, the targets are two keys, and the board, which opens the slip. None while the machine takes no bets.
+    On a telephone, the targets are two keys, and the board, which opens the slip. While the machine takes no bets,
+    return an empty list.
     """
     game = view.game
     if not is_keno_game(game) or game is None or not view.is_request_accepted("bet"):
@@ -188,7 +189,7 @@ def _compute_quick_pick_rect(layout: Layout) -> Rect:
 def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys of a Keno slip, with their actions: draws, bonuses, a further card or group, and the cards.
 
-    Without marks, return the key for another preset ticket. While the board shows a draw, return none.
+    Without marks, return only the key for another preset ticket. While the board shows a draw, return an empty list.
     """
     game, slip = view.game, view.marked_keno_slip
     if game is None:
@@ -669,8 +670,9 @@ def _draw_tray_foot(context: DrawingContext, step: KenoStep, balls: tuple[int, .
 def list_keno_prizes(context: DrawingContext) -> tuple[int, list[tuple[int, str]]]:
     """Return the number of spots of a Keno ticket, and its prizes as pairs of catch and text.
 
-    If the player has marked numbers, the way of the current card with the most spots decides. Without
-    marks, the ticket is the last one played or, before any game, the one that PLAY buys.
+    If the player has marked numbers, they are those of the way with the most spots on the current card (a way is a
+    combination of groups of numbers). Without marks, the ticket is the last one played or, before any game, the one
+    that PLAY buys.
     """
     game = context.view.game
     if game is None:

@@ -136,7 +136,10 @@ def _describe_bet(context: DrawingContext, chances: BetChances) -> str:
 
 
 def _is_table_bet(context: DrawingContext, chances: BetChances) -> bool:
-    """Return whether a bet is on spots of a table, not on the areas of a wheel, whose ids are in the same field."""
+    """Return whether a bet is on spots of a table.
+
+    If not, ``chances.spots`` is empty, or has the ids of a wheel's betting areas.
+    """
     return bool(chances.spots) and context.view.table is not None
 
 
@@ -244,7 +247,8 @@ def _format_award_name(context: DrawingContext, award: LongOdds) -> str:
 def _format_level_name(context: DrawingContext, level: str) -> str:
     """Return the name of a progressive level.
 
-    If the current bet does not play for the level, the machine has not reported its name: return a general word.
+    The machine reports the names of the levels that the current bet plays for. For any other level, return a general
+    text instead of the name.
     """
     snapshot = context.view.snapshot
     name_by_language = (

@@ -69,7 +69,10 @@ class PayRowText:
 
 
 def list_spot_pay_rows(context: DrawingContext, spot: BetSpot) -> list[PayTableRow]:
-    """Return the rows of a bet spot's pay table; none if the odds printed on the spot say the same."""
+    """Return the rows of a bet spot's pay table.
+
+    Return an empty list if there is no more than one row and the odds printed on the spot state its pay already.
+    """
     pay_rows = [pay_row for pay_row in list_pay_table_rows(context) if pay_row.spot == spot.id]
     return (
         pay_rows

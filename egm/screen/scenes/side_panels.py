@@ -59,7 +59,7 @@ def format_prize_name(
 ) -> str:
     """Return a prize's name in the player's language, with the number of symbols that it needs.
 
-    The number is left out if the game has its own name for the prize and no prize for another number.
+    The number is left out if the game has its own name for the prize, and no prize with this name for another number.
     """
     if symbol:
         return texts.translate(

@@ -76,7 +76,7 @@ _DESCRIPTION_BY_REFUSAL: Final = {
 def _compute_notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
     """Return how many seconds a notice is shown.
 
-    The notice of a payment to the player is shown longer than others, as long as the machine has no credit.
+    If the machine has no credit, the notice of a payment to the player is shown longer than others.
     """
     if notice.code in _PAYOUT_NOTICE_CODES and not snapshot.credit_cents:
         return _PAYOUT_NOTICE_SECONDS
