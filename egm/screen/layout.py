@@ -55,7 +55,7 @@ class Layout:
     drawer_tab: Rect
     """The rectangle of the tab that opens the drawer of simulated devices."""
     staff_key: Rect
-    """The rectangle of the key that opens the service menu, shown if the machine would open it."""
+    """The rectangle of the key that opens the service menu; it is shown while the machine would accept its touch."""
     drawer_width: float = 0.0
     """The width of the open drawer of simulated devices and its tab, at the right edge; 0 while it is closed."""
     tray_height: float = 0.0

@@ -411,9 +411,9 @@ def _update_page(view: View, snapshot: Snapshot) -> View:
 
 
 def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) -> View | None:
-    """Return a view that shows a recalled game, or the recalled decision of one, as the player saw it.
+    """Return a view that shows a past game, or a decision in it, as the player saw it, for the recall page.
 
-    None if this machine does not offer the game, or cannot read the data of the recalled outcome.
+    Return None if this machine does not offer the game, or cannot read the data of the recalled outcome.
     """
     recalled_snapshot = current_snapshot.model_copy(
         update={
@@ -483,8 +483,8 @@ def mark_machine_connection_lost(view: View) -> View:
 def show_start_up_activity(view: View, activity: StartUpActivity | None) -> View:
     """Return the view of a machine that is not connected, after its start-up activity was read.
 
-    ``activity``: None for a machine that is not starting.
-    When a start has ended, the connection follows soon, so the seconds until an attendant is called are counted anew.
+    ``activity`` is None for a machine that is not starting. When a start has ended, the machine should soon connect.
+    The seconds after which the screen asks for an attendant are then counted from this moment.
     """
     has_stopped_starting = activity is None and view.start_up_activity is not None
     return replace(

@@ -91,10 +91,10 @@ class DoubleUpStep:
 
     stage: str
     called_option: str
-    """What the player called, such as a colour."""
+    """The option that the player chose before the card was turned over, such as a colour."""
     drawn_card: str
     credits: int
-    """The credits after the round."""
+    """The player's win after the round, in credits; 0 after a wrong call."""
     previous_cards: tuple[str, ...]
     """The cards drawn in the rounds before this one."""
 

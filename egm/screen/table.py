@@ -127,7 +127,7 @@ class TableGameData:
     pocket_colours: Mapping[str, str]
     """The colour of each pocket."""
     pocket_names: Mapping[str, Mapping[str, str]]
-    """The name of each group of spots, by group and language."""
+    """The names of the wheel's pockets or segments whose label is not a number, by label and language."""
     spot_ids_off_on_come_out: frozenset[str] = frozenset()
     """Craps: the spots whose bets are off on a come-out roll, unless the player switches them on."""
     switchable_spot_ids: frozenset[str] = frozenset()
@@ -251,7 +251,10 @@ def _add_spot_cycles(spots: Mapping[str, BetSpot]) -> dict[str, BetSpot]:
     """
 
     def list_cycle(spot: BetSpot) -> tuple[str, ...]:
-        """Return the other spots of the cycle to which a spot belongs; empty if it is in no cycle."""
+        """Return the other spots of the cycle to which a spot belongs; empty if it is in no cycle.
+
+        In a cycle, each spot needs a bet on the next spot, and the last needs a bet on the first.
+        """
         spot_chain = [spot.id]
         while (
             required_id := spots[spot_chain[-1]].required_spot

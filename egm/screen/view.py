@@ -95,7 +95,10 @@ class View:
     last_display_step: DisplayStep | None = None
     """The last step of the outcome in the latest snapshot, or None. It is drawn while no game is presented."""
     marked_items_mask: int = 0
-    """The reels or cards that are marked in a decision, as a bit mask: at first the advised ones."""
+    """The reels or cards that are marked in a decision, as a bit mask.
+
+    When the decision appears, those that the game advises are marked.
+    """
     focused_target_index: int = 0
     """The index of the touch target that the keys have selected."""
     is_focus_shown: bool = False

@@ -136,7 +136,10 @@ class SoundFamily:
     melody: tuple[str, ...]
     """The melody of four bars, a token for each eighth note (:func:`_build_melody`)."""
     accompaniment_figure: tuple[str, ...]
-    """The figure of each bar: for each eighth note the degrees above the chord, or ``.`` for a rest."""
+    """The short pattern of notes that accompanies each bar.
+
+    It has an item for each eighth note: the degrees above the chord, or ``.`` for a rest.
+    """
     percussion_pattern_by_instrument: Mapping[str, str]
     """The rhythm of each percussion instrument: one character for each eighth note."""
     instrument_names: tuple[str, str]

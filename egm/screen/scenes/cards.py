@@ -193,7 +193,7 @@ def _compute_small_hands_height(context: DrawingContext, table: TableGameData, h
 def _parse_split_number(hand_id: str, base_id: str) -> int:
     """Return the number of a hand among those that were split from the hand ``base_id``.
 
-    It is the number at the end of the hand's id, or 1. It does not change when another hand is split.
+    It is the number at the end of the hand's id, or 1 if the id has none. It stays the same when another hand is split.
     """
     number = hand_id.removeprefix(base_id).lstrip("-")
     return int(number) if number.isdecimal() else 1

@@ -60,8 +60,8 @@ def draw_keno(
 ) -> None:
     """Draw the Keno board with the balls drawn so far, and the tray.
 
-    Without ``step_times``, draw the complete draw ``step``. If there is none, or if the player has changed the marks
-    since the last game, draw the player's marks instead.
+    Without ``step_times``, draw the board as it is after the last ball of ``step``. If ``step`` is no Keno draw, or if
+    the player has changed the marks since the last game, draw the player's marks instead.
     """
     draw_board_background(context)
     view, game = context.view, context.view.game
@@ -156,7 +156,7 @@ def list_keno_touch_targets(view: View, layout: Layout) -> list[tuple[Rect, Acti
 def lay_out_preset_ticket_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch target of each preset ticket on the right panel.
 
-    In portrait, return none: the panel has no room for them.
+    In portrait, return an empty list, because the panel has no room for them.
     """
     game, snapshot = view.game, view.snapshot
     if game is None or not is_keno_game(game) or snapshot is None or layout.is_portrait:

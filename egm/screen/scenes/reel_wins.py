@@ -90,7 +90,7 @@ def find_highlighted_win(context: DrawingContext) -> WinOnReels | None:
     """Return the win that is highlighted alone now, or None.
 
     While a game is presented, it is None until the reels have stopped and all windows of a cascade have fallen. If the
-    last game is shown without a presentation, as after a restart, a win is highlighted at any time.
+    last game is shown without a presentation, as after a restart, there is no such wait.
     """
     view, motion = context.view, context.theme.motion
     timeline = build_view_timeline(view, context.theme)
