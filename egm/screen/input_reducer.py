@@ -441,10 +441,10 @@ def _apply_area_touch(view: View, area_id: str) -> tuple[View, OutgoingMessages]
 
 
 def _build_bet_change_requests(view: View, index_change: int) -> tuple[Intent, ...]:
-    """Return the request to move ``index_change`` steps up the list of available bets; 0 requests the maximum bet.
+    """Return the request for another bet: ``index_change`` places higher in the list of available bets.
 
-    Return nothing at a table whose bets are chips on spots. While Keno cards are marked, the stake of the current card
-    changes.
+    A negative ``index_change`` requests a lower bet, and 0 the highest one. While Keno cards are marked, only the stake
+    of the current card changes. At a table whose bets are chips on spots, return an empty tuple.
     """
     available_bets = list_available_bets(view)
     if view.snapshot is None or not available_bets or (view.table is not None and view.table.spots):
@@ -506,7 +506,7 @@ def _list_action_requests(view: View, action: Action) -> tuple[Intent, ...] | No
 def _build_player_limit_requests(chosen_limit: object) -> tuple[Intent, ...]:
     """Return the request to set a limit that the player chose for themselves.
 
-    ``chosen_limit`` is a pair: the kind of limit and its value. Return nothing for any other ``chosen_limit``.
+    ``chosen_limit`` is a pair: the kind of limit and its value. Return an empty tuple for any other value.
     """
     if not isinstance(chosen_limit, tuple):
         return ()

@@ -316,7 +316,7 @@ def build_slip_bet_requests(game: GameView, slip: KenoSlip, stake_credits: int) 
     """Return the request to the machine for a Keno ticket with the player's marks.
 
     Without marks, it requests the game's first preset ticket, a quick pick, at its lowest price. If the marks make no
-    valid ticket, return nothing.
+    valid ticket, return an empty tuple.
     """
     if not slip.has_marks:
         ticket = game.presentation["forms"][0]

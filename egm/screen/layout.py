@@ -35,11 +35,11 @@ class Layout:
     game_field: Rect
     """The rectangle in which the game is shown."""
     left_panel: Rect
-    """The rectangle of the panel at the left of the game field."""
+    """The rectangle of the panel at the left of the game field, which shows the game's prizes or the table's keys."""
     right_panel: Rect
-    """The rectangle of the panel at the right of the game field."""
+    """The rectangle of the panel at the right of the game field, which shows prizes or the last results."""
     status_line: Rect
-    """The rectangle of the status line."""
+    """The rectangle of the status line, which says below the game field what happens or what the player can do."""
     meter_bar: Rect
     """The rectangle of the bar with the meters."""
     meter_rect_by_name: Mapping[str, Rect]

@@ -497,8 +497,8 @@ def show_start_up_activity(view: View, activity: StartUpActivity | None) -> View
 def advance_time(view: View, now: float, theme: Theme) -> tuple[View, OutgoingMessages]:
     """Return the view at the time ``now``, and the messages to send.
 
-    The messages report, once, that a game has been shown to its end, request the next game if PLAY was pressed for it,
-    and request the removal of chips.
+    One message reports, once, that the presentation of a game has ended. Others request the next game, if PLAY was
+    pressed for it, and the removal of chips.
     """
     view, chip_requests = _advance_chips(replace(view, now=now))
     if chip_requests:

@@ -374,7 +374,7 @@ class BetLimits:
     closed_spot_ids: frozenset[str]
     """The ids of the spots that take no bet now."""
     table_state: FeltState
-    """The table's state as the machine reports it."""
+    """What the machine reports about the table, such as the point at craps or the spots that must be bet first."""
     venue_bet_min: int = 0
     """The lowest total stake of a round that the venue permits, in credits."""
     venue_bet_max: int | None = None
@@ -388,7 +388,7 @@ class BetLimits:
         return apply_current_limits(spot, self.table_state.spots.get(spot.id))
 
     def find_bet(self, bets: BetsBySpot, spot_id: str | None) -> int:
-        """Return the total bet on a spot in credits, from ``bets`` and the standing bets; 0 without a spot."""
+        """Return the total bet on a spot in credits, from ``bets`` and the standing bets; 0 if there is no spot."""
         return 0 if spot_id is None else bets.get(spot_id, 0) + self.standing_bets.get(spot_id, 0)
 
     def find_spot_maximum(self, spot: BetSpot) -> int:
@@ -630,7 +630,7 @@ def _find_bet_on_required_spot(spot: BetSpot, bets: BetsBySpot, limits: BetLimit
 
 
 def _update_dependent_bets(table: TableGameData, bets: BetsBySpot, limits: BetLimits) -> dict[str, int]:
-    """Return the bets after one was changed, with the bets that depend on it adjusted.
+    """Return ``bets``, one of which was just changed, with the bets that depend on it adjusted.
 
     If the bet that a spot needs is gone, the bet on the spot is removed. A bet that is a fixed share or multiple of the
     changed bet gets the corresponding amount.

@@ -256,7 +256,7 @@ class Texts:
         return self._last_time_of_day[1]
 
     def format_date_and_time(self, time_utc: str) -> str:
-        """Return an ISO 8601 UTC time as the venue's date and time. A line can break only between the two."""
+        """Return an ISO 8601 UTC time as the venue's date and time. A line can break only between date and time."""
         local_time = self._parse_local_time(time_utc)
         parts = (
             format_part(local_time, "medium", locale=self.locale)

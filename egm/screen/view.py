@@ -130,7 +130,7 @@ class View:
     """The bench's reply to ``bench_commands``, or None."""
     bench_reply_at: float = -10.0
     is_bench_connected: bool = False
-    """Whether the bench is connected."""
+    """Whether the screen is connected to the bench, the process that simulates the machine's devices."""
     is_key_turn_pending: bool = False
     """Whether the simulated operator's key is to be turned, as soon as the bench has reported its position."""
     last_action_name: str = ""

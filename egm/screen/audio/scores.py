@@ -374,7 +374,7 @@ def _build_chord(family: SoundFamily, degree: int, start_seconds: float, seconds
 
 
 def _build_spin_loop(family: SoundFamily) -> tuple[Notes, float]:
-    """Return the notes of the sound of spinning reels, a whirr with a moving figure, and its length in seconds.
+    """Return the notes of the sound of spinning reels, a whirr with a short melody, and its length in seconds.
 
     It is played as a loop.
     """

@@ -124,7 +124,7 @@ def _read_hand_quantity(context: DrawingContext, hand_id: str, data_key: str) ->
 
 
 def _list_hands_with_area(context: DrawingContext, hands: Sequence[DealtHand]) -> list[DealtHand]:
-    """Return the hands for which the table has an area, dealt or not yet dealt, in the game's order.
+    """Return the hands that have an area on the table, in the game's order; a hand that is not dealt yet has one, too.
 
     Left out are undealt hands whose bet was not made and, on a telephone, hands of other seats.
     """

@@ -291,7 +291,10 @@ def draw_slip_key(context: DrawingContext, rect: Rect, action: Action, *, is_ena
 
 
 def _format_slip_key(context: DrawingContext, action: Action) -> str:
-    """Return the text of a key of a Keno slip: a number of a card or of draws, a bonus with its fee, or a name."""
+    """Return the text of a key of a Keno slip.
+
+    It is the number of a card, how many draws the ticket is for, a bonus with its fee, or the name of another key.
+    """
     view, game, texts = context.view, context.view.game, context.texts
     assert game is not None
     if action.name == "card":

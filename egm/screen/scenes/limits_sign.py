@@ -150,7 +150,7 @@ def list_limit_rows(context: DrawingContext) -> list[tuple[list[str], str]]:
 def _join_names(context: DrawingContext, names: list[str], width: float) -> str:
     """Return names joined to one text that fits into ``width`` units.
 
-    Names that do not fit are replaced by an ellipsis, but never the first.
+    The names that do not fit are replaced by one ellipsis. The first name is always written.
     """
     text = ", ".join(names)
     for shown_count in range(len(names) - 1, 0, -1):

@@ -26,14 +26,14 @@ _BETS_PER_PAGE: Final = 3
 
 
 def list_long_odds_pages(context: DrawingContext) -> list[tuple[LongOdds, ...]]:
-    """Return the awards with very long odds on each help page; empty if the game has none."""
+    """Return the awards whose very long odds must be shown, divided into help pages; empty if the game has none."""
     game = context.view.game
     awards = game.long_odds if game else ()
     return [awards[start : start + AWARDS_PER_PAGE] for start in range(0, len(awards), AWARDS_PER_PAGE)]
 
 
 def list_chance_pages(context: DrawingContext) -> list[tuple[BetChances, ...]]:
-    """Return the bets of the game on each help page, with how often each wins."""
+    """Return the bets of the game and how often each wins, divided into help pages."""
     game = context.view.game
     chances = game.chances if game else ()
     bets_per_page = _BETS_PER_PAGE if len(chances) > 1 else 1

@@ -249,8 +249,8 @@ def draw_pay_columns(context: DrawingContext, rect: Rect, key_rect: Rect) -> Non
 def _find_won_pay_id(context: DrawingContext) -> str:
     """Return the id of the pay-table row that the hand on the table has won.
 
-    While the player decides, it is the row that the present cards would win. "" without such a row, while the
-    presentation runs, and once the win of the ended round has been collected.
+    While the player decides, it is the row that the present cards would win. Return "" if there is no such row,
+    while the presentation runs, and once the win of the ended round has been collected.
     """
     step, view = find_last_step(context.view), context.view
     if not isinstance(step, TableStep) or view.snapshot is None:

@@ -342,7 +342,7 @@ def _draw_prize(
 
 
 def _compute_small_print_height(layout: Layout, line_count: int = 1) -> float:
-    """Return the height for ``line_count`` lines of small print on a side panel, but at least for two."""
+    """Return the height for ``line_count`` lines of small print on a side panel; one line gets the height of two."""
     return (62.0 if not layout.is_telephone else 50.0) + max(0, line_count - 2) * SMALL_PRINT_LINE_HEIGHT
 
 
