@@ -267,7 +267,10 @@ class DisplayOutput:
         self._is_flip_pending = False
 
     def _choose_connector(self, connectors: list[DisplayConnector]) -> DisplayConnector:
-        """Return the connector of the display with the configured index; of the last display if there are fewer."""
+        """Return the connector of the display with the configured index.
+
+        If fewer displays are connected, return the connector of the last one.
+        """
         return connectors[min(self._display_index, len(connectors) - 1)]
 
     def _create_buffer(self) -> tuple[int, pygame.Surface]:

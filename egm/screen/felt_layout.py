@@ -98,7 +98,7 @@ def list_felt_parts(table: TableGameData, layout: Layout) -> tuple[str, ...]:
     """Return the names of the parts of the felt; one part is open at a time.
 
     A roulette felt has a part for each kind of inside bet and one for the racetrack (bets in wheel order). The parts
-    of another felt are its pages "0", "1" ...; if it has one page, return nothing.
+    of another felt are its pages "0", "1" ...; if it has one page, return an empty tuple.
     """
     if table.felt_kind == "roulette":
         return (

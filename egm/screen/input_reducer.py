@@ -515,7 +515,7 @@ def _build_player_limit_requests(chosen_limit: object) -> tuple[Intent, ...]:
 
 
 def _build_next_language_requests(view: View) -> tuple[Intent, ...]:
-    """Return the request for the jurisdiction's next language; nothing if there is only one."""
+    """Return the request for the jurisdiction's next language; an empty tuple if there is only one language."""
     if view.snapshot is None or len(view.snapshot.languages) < 2:
         return ()
     languages = view.snapshot.languages

@@ -357,7 +357,7 @@ def find_current_stake(snapshot: Snapshot, game: GameView) -> int:
 
 
 def build_slip_from_wager(wager: Mapping[str, Any]) -> KenoSlip:
-    """Return the marks of a bet as a slip; a slip without marks for a quick pick."""
+    """Return a slip with the numbers that a bet is on; for a quick-pick bet, a slip without marks."""
     cards, stakes = [], []
     for selection in wager.get("selections", ()):
         groups = selection.get("groups", ())

@@ -71,7 +71,7 @@ class TouchTarget:
 
 
 class Picture:
-    """The picture on one screen: it draws views in one theme and at one size. It has no state but caches."""
+    """The picture on one screen: it draws views in one theme and at one size. It stores nothing but caches."""
 
     def __init__(
         self,

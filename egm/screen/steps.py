@@ -87,7 +87,7 @@ class KenoStep:
 
 @dataclass(frozen=True, slots=True)
 class DoubleUpStep:
-    """One round of double-up."""
+    """One round of double-up, in which the player stakes the win on the colour of a card to double it."""
 
     stage: str
     called_option: str

@@ -193,7 +193,7 @@ class WebAccess:
 
 
 def _read_saved_sessions(session_descriptor: int) -> list[_Session]:
-    """Return the browser sessions saved in the file with this descriptor; none if the file is damaged."""
+    """Return the browser sessions saved in the file with this descriptor; an empty list if it is damaged."""
     try:
         return [
             _Session(str(digest), float(last_message_at))

@@ -191,7 +191,7 @@ def find_sound_family(view: View, theme: Theme) -> str:
 
 # ---------------------------------------------------------------------- loops
 def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
-    """Return the looped sounds to play now: the cue for each channel."""
+    """Return the cues of the looped sounds to play now, by the channel on which each is played."""
     presentation, timeline = view.presentation, build_view_timeline(view, theme)
     if view.scene is not Scene.GAME or presentation is None or timeline is None:
         return {}
@@ -309,7 +309,7 @@ def _list_money_cues(previous_view: View, current_view: View) -> list[str]:
 
 
 def _list_game_cues(previous_view: View, current_view: View, theme: Theme) -> list[str]:
-    """Return the sound cues of a game's events: parts stop, features begin and end, wins by their celebration level.
+    """Return the sound cues of a game's events: stops of parts, beginnings and ends of features, and wins.
 
     A win below the stake has no sound (N-10).
     """

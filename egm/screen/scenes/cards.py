@@ -674,7 +674,8 @@ def _draw_flying_card(
 def _draw_hand_text(context: DrawingContext, hand_layout: HandLayout, text: str, *, is_lit: bool) -> None:
     """Draw the texts of a hand: below its cards or, in a game with hold keys below the cards, above them.
 
-    They have a lit plate if ``is_lit``, and a dark one if the cards reach below the hand's outline.
+    If ``is_lit``, the texts are on a lit plate. Otherwise they are on a dark plate if the cards reach below the hand's
+    outline, and without a plate if they do not.
     """
     (x, _, w, _), (_, y, _, h) = hand_layout.area, hand_layout.outline
     top = y - CARD_TEXT_GAP - HAND_TEXT_HEIGHT if _can_hold_cards(context) else y + h + CARD_TEXT_GAP

@@ -112,7 +112,7 @@ def draw_pay_table_rows(context: DrawingContext, rect: Rect, rows: Sequence[PayT
 
 
 def _format_pay_rows(context: DrawingContext, rows: Sequence[PayTableRow]) -> list[PayRowText]:
-    """Return rows of a pay table as text; the pay that was won is marked."""
+    """Return rows of a pay table as text; the rows that were won are marked."""
     won_pay_id, hand_count_by_pay_id = _find_won_pay_id(context), _count_hands_by_pay(context)
     pay_row_texts: list[PayRowText] = []
     for pay_row in rows:
@@ -151,7 +151,7 @@ def compute_pay_rows_height(
     width: float,
     text_size_name: str = _NAME_TEXT_SIZES[-1],
 ) -> float:
-    """Return the minimum total height of these rows of a pay table, in units, at this width and text size.
+    """Return the minimum total height, in units, of the given rows of a pay table at a width and text size.
 
     If no text size is given, it is the smallest readable one.
     """
@@ -291,7 +291,8 @@ def format_pay(context: DrawingContext, pay_row: PayTableRow) -> str:
 def _count_hands_bought(context: DrawingContext) -> int:
     """Return how many hands the current bet buys.
 
-    It is the number that the player chose; otherwise, the least number of hands whose price is the bet.
+    It is the number that the player chose. If the bet states no number, it is the smallest number of hands that can
+    cost as much as the bet.
     """
     snapshot, game = context.view.snapshot, context.view.game
     if snapshot is None or game is None:

@@ -21,7 +21,10 @@ _HAND_NAMES_WIDTH_SHARE: Final = 0.3
 
 
 def has_strategy_chart(context: DrawingContext) -> bool:
-    """Return whether the game on the screen has a strategy chart; the machine removes it if the venue allows none."""
+    """Return whether the game on the screen has a strategy chart, which shows the best decision for each hand.
+
+    If the venue does not allow such charts, the machine publishes the game without its chart.
+    """
     return context.game_data.get("chart") is not None
 
 

@@ -217,7 +217,7 @@ def _describe_winner(context: DrawingContext, result: TableRoundResult) -> str:
 
 
 def find_selected_spot(context: DrawingContext, table: TableGameData) -> BetSpot | None:
-    """Return the bet spot that is selected with the keys, or else the one touched last, or None."""
+    """Return the bet spot that is selected with the keys, or else the one touched last; None if there is neither."""
     view = context.view
     if view.is_focus_shown and can_place_chips(view, context.theme):
         touch_targets = list_table_touch_targets(view, context.layout)
