@@ -118,8 +118,8 @@ def find_open_felt_part(table: TableGameData, chips: ChipsOnTable, layout: Layou
 def list_street_sheets(table: TableGameData, layout: Layout) -> tuple[tuple[float, float], ...]:
     """Return the streets on each sheet of a telephone's roulette felt: the first street and the number of streets.
 
-    Neighbouring sheets share a street. One more sheet, which is not in the list, has the outside bets. Return nothing
-    for other displays and other tables.
+    Neighbouring sheets share a street. One more sheet, which is not in the list, has the outside bets. Return an
+    empty tuple for other displays and other tables.
     """
     if not layout.is_telephone or table.felt_kind != "roulette":
         return ()

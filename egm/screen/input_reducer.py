@@ -220,8 +220,8 @@ def _move_focus(
 def _list_operator_key_commands(view: View) -> tuple[BenchCommand, ...]:
     """Return the commands that turn the operator's key switch of a simulated cabinet.
 
-    They turn the key on; if the service menu is open, off; if the key is on although the menu is closed, off and on
-    again.
+    If the key is off, they turn it on. If it is on and the service menu is open, they turn it off. If it is on although
+    the menu is closed, they turn it off and on again.
     """
     turns_by_key_and_menu: dict[tuple[bool, bool], tuple[bool, ...]] = {
         (True, True): (False,),

@@ -183,7 +183,7 @@ def add_card(game: GameView, slip: KenoSlip) -> KenoSlip:
 
 
 def list_draw_counts_on_offer(game: GameView) -> tuple[int, ...]:
-    """Return, ascending, the counts of draws for which a Keno ticket can be bought (M-05)."""
+    """Return for how many draws a Keno ticket can be bought: every count on offer, ascending (M-05)."""
     draw_count_max = find_count_limit(game, "draws")
     return tuple(
         sorted(

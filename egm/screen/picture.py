@@ -190,9 +190,10 @@ class Picture:
         )
 
     def list_selectable_actions(self, view: View) -> tuple[Action, ...]:
-        """Return the actions of the open page, the reminder, the pending decision or the game field, in order.
+        """Return the actions of the touch targets among which the deck's keys can select, in order.
 
-        The deck's keys select among them if :func:`egm.screen.view.is_selecting_targets`.
+        They are the targets of the open page, the reminder, the pending decision or the game field. The keys select
+        among them while :func:`egm.screen.view.is_selecting_targets` is true.
         """
         return tuple(touch.action for touch in self._list_content_touch_targets(self._build_context(view)))
 

@@ -29,7 +29,7 @@ class GameDataError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WinOnReels:
-    """One win on the reels."""
+    """One win in a spin of the reels: the prize, what it pays, and which symbols form it."""
 
     positions: tuple[tuple[int, int], ...]
     """The positions of the winning symbols, each as (reel, row) from 0."""

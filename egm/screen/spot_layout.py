@@ -144,7 +144,7 @@ def is_chip_beside_label(rect: Rect) -> bool:
 
 
 def split_label_and_odds(rect: Rect) -> tuple[Rect, Rect]:
-    """Return two rectangles within a cell, for its label and its odds. The chips overlap neither."""
+    """Return two rectangles within a cell, for its label and its odds. A chip in the cell overlaps neither."""
     x, y, w, h = rect
     if is_chip_beside_label(rect):
         width = w - 10 - _CHIP_SPACE_WIDTH

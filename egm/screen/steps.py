@@ -14,7 +14,7 @@ from egm.screen.reel_data import GameDataError, ReelData, ReelSpin, read_reel_sp
 
 @dataclass(frozen=True, slots=True)
 class BonusAward:
-    """The award of one coin, box or wheel segment of a stage."""
+    """What one coin, box or wheel segment awards."""
 
     name: str
     credits: int

@@ -133,7 +133,7 @@ class TableGameData:
     switchable_spot_ids: frozenset[str] = frozenset()
     """Craps: the spots for which the player decides whether a bet is on or off for the next throw."""
     announced_bets: Mapping[str, AnnouncedBet] = field(default_factory=dict)
-    """The announced bets, by id."""
+    """The announced (call) bets, each of which places chips on several spots with one touch; by id."""
     scoreboard_sides: tuple[str, ...] = ()
     """The two results that have columns on a scoreboard, such as player and banker; empty if there is no scoreboard."""
     has_suits: bool = False
@@ -618,7 +618,7 @@ def _add_chip(
 
 
 def _find_bet_on_required_spot(spot: BetSpot, bets: BetsBySpot, limits: BetLimits) -> int:
-    """Return the bet in credits on the spot that ``spot`` requires; 1 if it requires none.
+    """Return the bet in credits on the spot that ``spot`` requires; 1 if it requires none, so that no bet is missing.
 
     If the spot has a ``required_bet_divisor``, the standing bet on the required spot is not counted.
     """

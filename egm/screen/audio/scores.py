@@ -116,7 +116,7 @@ SOUND_CUE_BY_NAME: Final[Mapping[str, SoundCue]] = {
 class SoundFamily:
     """A sound family, as in ``sounds.toml``: the music of the games with one look.
 
-    Chords, melodies and figures are given as degrees of its scale.
+    Its chords, melody and accompaniment are given as degrees of its scale.
     """
 
     root_midi_note: int
@@ -128,7 +128,7 @@ class SoundFamily:
     melody_instrument: Instrument
     """The instrument of the melody."""
     accompaniment_instrument: Instrument
-    """The instrument of the figure that accompanies the melody."""
+    """The instrument of the pattern of notes that accompanies the melody."""
     chord_instrument: Instrument
     """The instrument of the chords."""
     chords: tuple[int, ...]

@@ -147,7 +147,7 @@ def _list_hands_with_area(context: DrawingContext, hands: Sequence[DealtHand]) -
 
 
 def _list_additional_hand_ids(context: DrawingContext, *, is_dealt: bool) -> list[str]:
-    """Return the ids of the hands after the first one in a multi-hand bet, which are all drawn from one deal.
+    """Return the ids of all hands of a multi-hand bet but the first; such a bet plays several hands from one deal.
 
     Return an empty list while the cards of an ended round are on the table, or if the hands would be too small to see.
     """
@@ -168,7 +168,7 @@ def _list_additional_hand_ids(context: DrawingContext, *, is_dealt: bool) -> lis
 
 
 def _compute_small_hands_share(hand_count: int) -> float:
-    """Return the fraction of the field's height for ``hand_count`` small hands of a multi-hand bet."""
+    """Return which fraction of the field's height ``hand_count`` small hands of a multi-hand bet take."""
     return _SMALL_HANDS_HEIGHT_SHARE if hand_count > _HANDS_ON_HALF_FIELD_MAX else 0.5
 
 

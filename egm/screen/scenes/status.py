@@ -272,10 +272,10 @@ _BET_CHANGING_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
 
 
 def _describe_lost_round(context: DrawingContext) -> str:
-    """Return a text that says how the last table round ended and what it cost, if it paid nothing.
+    """Return a text that says how the last table round ended and what it cost; "" if the round returned anything.
 
-    For a Keno ticket of several draws, it has the ticket's cost and total win. Return "" after the player has changed
-    the bet.
+    For a finished Keno ticket of several draws, the text has the ticket's cost and total win, whether it won or not.
+    Return "" after the player has changed the bet.
     """
     if has_touched_bets_since_game(context.view):
         return ""
