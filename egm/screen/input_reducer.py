@@ -159,8 +159,9 @@ def _shorten_presentation(view: View, theme: Theme) -> View:
 def request_next_game(view: View) -> tuple[View, OutgoingMessages]:
     """Request the next game if PLAY was pressed for it during the last presentation.
 
-    If the machine does not accept a game yet, wait up to :data:`_REQUESTED_GAME_WAIT_SECONDS`. If a page covers the
-    game, or a decision or reminder is shown, ignore the press. Ignore it too if the player's bet was not sent yet.
+    If the machine does not accept a game yet, wait up to :data:`_REQUESTED_GAME_WAIT_SECONDS`. If a page or
+    lock-up covers the game, or a decision or reminder is shown, ignore the press. Ignore it too if the player's bet was
+    not sent to the machine yet.
     """
     if view.next_play_pressed_at is None or view.snapshot is None:
         return view, ()

@@ -35,9 +35,9 @@ class Layout:
     game_field: Rect
     """The rectangle in which the game is shown."""
     left_panel: Rect
-    """The rectangle of the panel at the left of the game field, which shows the game's prizes or the table's keys."""
+    """The rectangle of the panel at the left of the game field, with prizes or the keys of a table, for example."""
     right_panel: Rect
-    """The rectangle of the panel at the right of the game field, which shows prizes or the last results."""
+    """The rectangle of the panel at the right of the game field, with prizes or past results, for example."""
     status_line: Rect
     """The rectangle of the status line, which says below the game field what happens or what the player can do."""
     meter_bar: Rect

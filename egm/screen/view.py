@@ -210,9 +210,10 @@ class View:
 
     @property
     def scene(self) -> Scene:
-        """Return the scene to draw now: a page or a reason that stops play if there is one, otherwise the game.
+        """Return the scene to draw now.
 
-        If nobody has used a machine without credit for some time, it is the attract scene.
+        It is the service page if one is open, or else the reason why play has stopped, or else the game. If nobody has
+        used a machine without credit for some time, it is the attract scene.
         """
         snapshot = self.snapshot
         if snapshot is None or (not self.is_machine_connected and self.start_up_activity is not None):
