@@ -27,7 +27,10 @@ os.environ["SDL_NO_SIGNAL_HANDLERS"] = "1"
 
 
 class StartupRefusal(click.ClickException):
-    """An error that a restart cannot fix: its exit status ends the cabinet if the screen has only just been started."""
+    """An error of the screen that starting the screen again cannot fix.
+
+    Its exit status says so to the cabinet, which ends if the screen fails with it right after its start.
+    """
 
     exit_code = 2
 

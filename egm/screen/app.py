@@ -50,7 +50,7 @@ class DisplaySurface(Protocol):
     """An output on which the picture is shown: a window, a console without a desktop, or a browser."""
 
     can_be_closed: bool
-    """Whether a person may close the screen of a kiosk: only while staff are signed in to the service menu."""
+    """Whether a person may close the screen of a kiosk now: true while staff are signed in to the service menu."""
 
     @property
     def picture(self) -> Picture:

@@ -258,7 +258,7 @@ class DisplayOutput:
         self.connector_id, self._mode = connector.connector_id, connector.preferred_mode
         self.crtc_id = card.find_crtc(connector)
         self.other_connectors = [other for other in connectors if other is not connector]
-        """The other connectors with a display."""
+        """The connectors whose displays are connected but not used by this output."""
         _, width, _, _, _, _, height, *_ = _MODE_STRUCT.unpack(self._mode)
         self.size: tuple[int, int] = (width, height)
         self._buffers = [self._create_buffer() for _ in range(2)]
@@ -267,7 +267,10 @@ class DisplayOutput:
         self._is_flip_pending = False
 
     def _choose_connector(self, connectors: list[DisplayConnector]) -> DisplayConnector:
-        """Return the connector of the display with the configured index; of the last display if there are fewer."""
+        """Return the connector of the display with the configured index.
+
+        If fewer displays are connected, return the connector of the last one.
+        """
         return connectors[min(self._display_index, len(connectors) - 1)]
 
     def _create_buffer(self) -> tuple[int, pygame.Surface]:

@@ -98,7 +98,7 @@ def list_felt_parts(table: TableGameData, layout: Layout) -> tuple[str, ...]:
     """Return the names of the parts of the felt; one part is open at a time.
 
     A roulette felt has a part for each kind of inside bet and one for the racetrack (bets in wheel order). The parts
-    of another felt are its pages "0", "1" ...; if it has one page, return nothing.
+    of another felt are its pages "0", "1" ...; if it has one page, return an empty tuple.
     """
     if table.felt_kind == "roulette":
         return (
@@ -118,8 +118,8 @@ def find_open_felt_part(table: TableGameData, chips: ChipsOnTable, layout: Layou
 def list_street_sheets(table: TableGameData, layout: Layout) -> tuple[tuple[float, float], ...]:
     """Return the streets on each sheet of a telephone's roulette felt: the first street and the number of streets.
 
-    Neighbouring sheets share a street. One more sheet, which is not in the list, has the outside bets. Return nothing
-    for other displays and other tables.
+    Neighbouring sheets share a street. One more sheet, which is not in the list, has the outside bets. Return an
+    empty tuple for other displays and other tables.
     """
     if not layout.is_telephone or table.felt_kind != "roulette":
         return ()
@@ -195,7 +195,10 @@ def _find_pocket_centre(pocket: str) -> tuple[float, float] | None:
 
 
 def _find_zero_cell(pocket: str, zero_pockets: Sequence[str]) -> tuple[float, float, float, float]:
-    """Return the roulette cell (u, v, du, dv) of a zero. Several zeros share the height of the felt."""
+    """Return the cell of a zero on a roulette felt: its position (u, v) and its size (du, dv).
+
+    If the wheel has several zeros, their cells divide the width of a street equally.
+    """
     zero_index = list(zero_pockets).index(pocket)
     height = 3.0 / len(zero_pockets)
     return (-1.0, 3.0 - (zero_index + 1) * height, 1.0, height)
@@ -342,10 +345,11 @@ def _lay_out_number_cells(grid: _StreetGrid, zero_pockets: Sequence[str]) -> lis
 
 
 def _list_zero_bets(table: TableGameData, zero_pockets: Sequence[str], open_part: str) -> list[str]:
-    """Return the ids of the open group's splits and streets with a zero, if the wheel has several zeros.
+    """Return the ids of the bets on two or three numbers with a zero among them, on a wheel with several zeros.
 
-    They are sorted by the ``v`` of their chips. ``open_part`` is the id of the open group. The touch areas of these
-    bets share the zeros' cells. Empty on a wheel with one zero.
+    The cells of the zeros are divided into the touch areas of these bets. Only bets of the open group, whose id is
+    ``open_part``, are returned, sorted by the coordinate ``v`` of their chips. On a wheel with one zero, return an
+    empty list.
     """
     spots = [
         spot
@@ -509,7 +513,10 @@ def lay_out_racetrack_keys(
 
 
 def _lay_out_ring(rect: Rect, touch_size_min: float, cell_count: int) -> list[Rect]:
-    """Return cells around a rectangle, clockwise from the upper left: ``cell_count``, or one more if it is odd."""
+    """Return cells along the inner edge of a rectangle, clockwise from the upper left.
+
+    There are ``cell_count`` cells, or one more if ``cell_count`` is odd.
+    """
     x, y, w, h = rect
     half_count = -(-cell_count // 2)
     cells_across = next(

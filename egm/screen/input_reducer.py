@@ -1,8 +1,8 @@
 """Input reducer: compute the next view, and the messages to send, from a touch, a key or the button deck.
 
 While a decision is pending, a page is open or chips can be placed, the touch targets can also be selected with the keys
-of the deck: the bet keys move the focus, and MAX BET activates the focused target. PLAY activates it too, unless PLAY
-confirms marks or starts the round.
+of the deck: the bet keys move the focus, and MAX BET activates the focused target. PLAY activates it too, except
+while PLAY confirms the player's marks or starts the round.
 """
 
 from collections.abc import Sequence
@@ -122,7 +122,7 @@ def apply_action(
 def _has_unconfirmed_page_input(view: View) -> bool:
     """Return whether the open service page has input that would be lost if the page were closed.
 
-    The machine then warns instead of closing the page; a second turn of the key closes it.
+    If so, the first turn of the operator's key makes the machine show a warning, and the second closes the page.
     """
     page = view.service_page
     return page is not None and page.unconfirmed
@@ -159,8 +159,9 @@ def _shorten_presentation(view: View, theme: Theme) -> View:
 def request_next_game(view: View) -> tuple[View, OutgoingMessages]:
     """Request the next game if PLAY was pressed for it during the last presentation.
 
-    If the machine does not accept a game yet, wait up to :data:`_REQUESTED_GAME_WAIT_SECONDS`. If something covers the
-    game, or a decision or reminder is shown, drop the press. A press with an unsent bet requests nothing.
+    If the machine does not accept a game yet, wait up to :data:`_REQUESTED_GAME_WAIT_SECONDS`. If a page or
+    lock-up covers the game, or a decision or reminder is shown, ignore the press. Ignore it too if the player's bet was
+    not sent to the machine yet.
     """
     if view.next_play_pressed_at is None or view.snapshot is None:
         return view, ()
@@ -220,8 +221,8 @@ def _move_focus(
 def _list_operator_key_commands(view: View) -> tuple[BenchCommand, ...]:
     """Return the commands that turn the operator's key switch of a simulated cabinet.
 
-    They turn the key on; if the service menu is open, off; if the key is on although the menu is closed, off and on
-    again.
+    If the key is off, they turn it on. If it is on and the service menu is open, they turn it off. If it is on although
+    the menu is closed, they turn it off and on again.
     """
     turns_by_key_and_menu: dict[tuple[bool, bool], tuple[bool, ...]] = {
         (True, True): (False,),
@@ -259,7 +260,8 @@ def _apply_action_on_page(view: View, action: Action) -> tuple[View, OutgoingMes
 def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View, OutgoingMessages] | None:
     """Apply a touch of the game field, of a decision or of the simulated devices' drawer.
 
-    Return None for other actions, such as PLAY, unless PLAY makes a decision or a bet is not sent yet.
+    Return None for any other action, which this function does not handle. It handles PLAY only while a decision is
+    pending, or while the player's bet is not sent yet; in the second case PLAY has no effect.
     """
     name, value = action.name, action.value
     if name == "bench":
@@ -440,10 +442,10 @@ def _apply_area_touch(view: View, area_id: str) -> tuple[View, OutgoingMessages]
 
 
 def _build_bet_change_requests(view: View, index_change: int) -> tuple[Intent, ...]:
-    """Return the request to move ``index_change`` steps up the list of available bets; 0 requests the maximum bet.
+    """Return the request for another bet: ``index_change`` places higher in the list of available bets.
 
-    Return nothing at a table whose bets are chips on spots. While Keno cards are marked, the stake of the current card
-    changes.
+    A negative ``index_change`` requests a lower bet, and 0 the highest one. While Keno cards are marked, only the stake
+    of the current card changes. At a table whose bets are chips on spots, return an empty tuple.
     """
     available_bets = list_available_bets(view)
     if view.snapshot is None or not available_bets or (view.table is not None and view.table.spots):
@@ -505,7 +507,7 @@ def _list_action_requests(view: View, action: Action) -> tuple[Intent, ...] | No
 def _build_player_limit_requests(chosen_limit: object) -> tuple[Intent, ...]:
     """Return the request to set a limit that the player chose for themselves.
 
-    ``chosen_limit`` is a pair: the kind of limit and its value. Return nothing for any other ``chosen_limit``.
+    ``chosen_limit`` is a pair: the kind of limit and its value. Return an empty tuple for any other value.
     """
     if not isinstance(chosen_limit, tuple):
         return ()
@@ -514,7 +516,7 @@ def _build_player_limit_requests(chosen_limit: object) -> tuple[Intent, ...]:
 
 
 def _build_next_language_requests(view: View) -> tuple[Intent, ...]:
-    """Return the request for the jurisdiction's next language; nothing if there is only one."""
+    """Return the request for the jurisdiction's next language; an empty tuple if there is only one language."""
     if view.snapshot is None or len(view.snapshot.languages) < 2:
         return ()
     languages = view.snapshot.languages

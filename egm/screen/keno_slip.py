@@ -89,7 +89,7 @@ def is_keno_game(game: GameView | None) -> bool:
 
 
 def list_permitted_spot_counts(game: GameView) -> tuple[int, ...]:
-    """Return the permitted counts of numbers on a Keno card (M-03)."""
+    """Return how many numbers a player may mark on a Keno card: every permitted count, ascending (M-03)."""
     return tuple(sorted(int(count) for count in game.presentation["tables"]))
 
 
@@ -99,9 +99,9 @@ def list_permitted_stakes(game: GameView) -> tuple[int, ...]:
 
 
 def find_count_limit(game: GameView, limit_name: str) -> int:
-    """Return how many ``limit_name`` a Keno game permits at most.
+    """Return the highest number of cards, groups or draws that a Keno game permits.
 
-    ``limit_name`` is ``selections`` (cards on a ticket), ``groups`` (on a card) or ``draws`` (for a ticket).
+    ``limit_name`` says which: ``selections`` (cards on a ticket), ``groups`` (on a card) or ``draws`` (of a ticket).
     """
     return int(game.presentation["marks"][limit_name])
 
@@ -183,7 +183,7 @@ def add_card(game: GameView, slip: KenoSlip) -> KenoSlip:
 
 
 def list_draw_counts_on_offer(game: GameView) -> tuple[int, ...]:
-    """Return, ascending, the counts of draws for which a Keno ticket can be bought (M-05)."""
+    """Return for how many draws a Keno ticket can be bought: every count on offer, ascending (M-05)."""
     draw_count_max = find_count_limit(game, "draws")
     return tuple(
         sorted(
@@ -266,9 +266,10 @@ def list_preset_tickets_on_offer(game: GameView) -> list[Mapping[str, Any]]:
 def compute_current_preset_ticket_price(
     game: GameView, preset_ticket: Mapping[str, object], snapshot: Snapshot
 ) -> int:
-    """Return the price of a preset ticket at the stake of the current bet, in credits.
+    """Return the price of a preset ticket, in credits, if each of its cards has the stake of the current bet.
 
-    A player who chooses another preset ticket thus keeps the stake. The price is at most the ticket's highest price.
+    The stake thus stays the same when the player changes to another preset ticket. If the price would be higher than
+    the ticket's highest price, return the highest price.
     """
     current_ticket = find_current_preset_ticket(game, snapshot)
     stake, remainder = divmod(snapshot.bet_credits, compute_preset_ticket_price(game, current_ticket, 1))
@@ -315,7 +316,7 @@ def build_slip_bet_requests(game: GameView, slip: KenoSlip, stake_credits: int) 
     """Return the request to the machine for a Keno ticket with the player's marks.
 
     Without marks, it requests the game's first preset ticket, a quick pick, at its lowest price. If the marks make no
-    valid ticket, return nothing.
+    valid ticket, return an empty tuple.
     """
     if not slip.has_marks:
         ticket = game.presentation["forms"][0]
@@ -356,7 +357,7 @@ def find_current_stake(snapshot: Snapshot, game: GameView) -> int:
 
 
 def build_slip_from_wager(wager: Mapping[str, Any]) -> KenoSlip:
-    """Return the marks of a bet as a slip; a slip without marks for a quick pick."""
+    """Return a slip with the numbers that a bet is on; for a quick-pick bet, a slip without marks."""
     cards, stakes = [], []
     for selection in wager.get("selections", ()):
         groups = selection.get("groups", ())

@@ -35,11 +35,11 @@ class Layout:
     game_field: Rect
     """The rectangle in which the game is shown."""
     left_panel: Rect
-    """The rectangle of the panel at the left of the game field."""
+    """The rectangle of the panel at the left of the game field, with prizes or the keys of a table, for example."""
     right_panel: Rect
-    """The rectangle of the panel at the right of the game field."""
+    """The rectangle of the panel at the right of the game field, with prizes or past results, for example."""
     status_line: Rect
-    """The rectangle of the status line."""
+    """The rectangle of the status line, which says below the game field what happens or what the player can do."""
     meter_bar: Rect
     """The rectangle of the bar with the meters."""
     meter_rect_by_name: Mapping[str, Rect]
@@ -55,7 +55,7 @@ class Layout:
     drawer_tab: Rect
     """The rectangle of the tab that opens the drawer of simulated devices."""
     staff_key: Rect
-    """The rectangle of the key that opens the service menu, shown if the machine would open it."""
+    """The rectangle of the key that opens the service menu; it is shown while the machine would accept its touch."""
     drawer_width: float = 0.0
     """The width of the open drawer of simulated devices and its tab, at the right edge; 0 while it is closed."""
     tray_height: float = 0.0

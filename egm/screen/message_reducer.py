@@ -88,7 +88,8 @@ def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = f
 def _start_presentation(view: View, outcome: GameOutcome) -> View:
     """Start the presentation of a game's outcome.
 
-    If this outcome is presented already, do not begin again: report its end to the machine once more.
+    If the presentation of this outcome has begun already, it continues. When it is over, this is then reported to the
+    machine, even if it was reported before.
     """
     old_presentation = view.presentation
     if (
@@ -116,7 +117,7 @@ def _prepare_chips_after_round(view: View, outcome: GameOutcome) -> View:
     """Prepare the chips on the selected game's table after a round.
 
     The bets of the round are stored, so that the player can repeat them. At tables where bets may stay for the next
-    round, the new bets are removed from the chips: bets that are not decided are then the machine's standing bets.
+    round, all new bets are removed from the chips: the machine reports those that stay as standing bets.
     """
     table = view.table_by_game.get(outcome.game_id)
     if table is None or (view.game is not None and view.game.id != outcome.game_id):
@@ -177,7 +178,7 @@ def _list_steps_before_decision(
 ) -> tuple[DisplayStep, ...]:
     """Return the steps of the game up to a decision, with the step in which the player decides as the last.
 
-    Empty as long as no bet was made, except at a table.
+    In a game that is not a table game, the result is empty if the decision comes before the first step.
     """
     decision_data: Mapping[str, Any] = decision.display
     if game_id in view.table_by_game:
@@ -195,7 +196,7 @@ def _list_steps_before_decision(
 
 
 def _was_presented_up_to_decision(view: View, play_id: str) -> bool:
-    """Return whether the game ``play_id`` is the one that was presented up to the decision on the screen."""
+    """Return whether the screen shows a decision, and has presented the steps of game ``play_id`` that lead to it."""
     return (
         view.presentation is not None
         and view.decision is not None
@@ -314,8 +315,8 @@ def _update_notice(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot
 def _should_remove_shown_game(view: View, old_snapshot: Snapshot, snapshot: Snapshot) -> bool:
     """Return whether the last game must disappear from the screen.
 
-    It disappears if another game was selected, or if its win or the credit was paid out or collected. A win amount that
-    becomes 0 because a new game was lost does not count: the lost game stays on the screen.
+    It disappears if another game was selected, or if its win or the credit was paid out or collected. It stays if the
+    win amount becomes 0 because a new game was lost.
     """
     if old_snapshot.game_id != snapshot.game_id:
         return True
@@ -358,7 +359,8 @@ def _find_level_amounts_before_win(
 ) -> Mapping[str, int]:
     """Return the amount that each progressive level had before it was won in the current game, by level id.
 
-    A level counts as won if its amount fell. Amounts are in minor units. Empty if no game is in play.
+    A level counts as won if its amount fell; other levels are not in the result. Amounts are in minor units. Without a
+    game in play, the result is empty.
     """
     if old_snapshot is None or snapshot.state != "playing":
         return {}
@@ -374,7 +376,8 @@ def _find_level_amounts_before_win(
 def _update_chips(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
     """Update the chips on the table from the machine's bet.
 
-    The chips stay unchanged while the machine can still reply to the player's last bet request.
+    After a bet request of the player, the chips keep the requested bets for some time, because a snapshot may be older
+    than the request (:func:`egm.screen.table.apply_machine_reply`).
     """
     table = view.table_by_game.get(snapshot.game_id or "")
     if table is None:
@@ -408,9 +411,9 @@ def _update_page(view: View, snapshot: Snapshot) -> View:
 
 
 def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) -> View | None:
-    """Return a view that shows a recalled game, or the recalled decision of one, as the player saw it.
+    """Return a view that shows a past game, or a decision in it, as the player saw it, for the recall page.
 
-    None if this machine does not offer the game, or cannot read the data of the recalled outcome.
+    Return None if this machine does not offer the game, or cannot read the data of the recalled outcome.
     """
     recalled_snapshot = current_snapshot.model_copy(
         update={
@@ -480,8 +483,8 @@ def mark_machine_connection_lost(view: View) -> View:
 def show_start_up_activity(view: View, activity: StartUpActivity | None) -> View:
     """Return the view of a machine that is not connected, after its start-up activity was read.
 
-    ``activity``: None for a machine that is not starting.
-    When a start has ended, the connection follows soon, so the seconds until an attendant is called are counted anew.
+    ``activity`` is None for a machine that is not starting. When a start has ended, the machine should soon connect.
+    The seconds after which the screen asks for an attendant are then counted from this moment.
     """
     has_stopped_starting = activity is None and view.start_up_activity is not None
     return replace(
@@ -494,8 +497,8 @@ def show_start_up_activity(view: View, activity: StartUpActivity | None) -> View
 def advance_time(view: View, now: float, theme: Theme) -> tuple[View, OutgoingMessages]:
     """Return the view at the time ``now``, and the messages to send.
 
-    The messages report, once, that a game has been shown to its end, request the next game if PLAY was pressed for it,
-    and request the removal of chips.
+    One message reports, once, that the presentation of a game has ended. Others request the next game, if PLAY was
+    pressed for it, and the removal of chips.
     """
     view, chip_requests = _advance_chips(replace(view, now=now))
     if chip_requests:

@@ -60,7 +60,7 @@ class TextStyle(NamedTuple):
 
 
 def _measure_accent_drop(font: pygame.font.Font, text: str) -> int:
-    """Return by how many pixels a rendered text is moved down, to make room for an accent above the font's box."""
+    """Return how many pixels lower pygame draws a text because one of its accents rises above the font's box."""
     glyph_top_max = max((glyph[3] for glyph in font.metrics(text) if glyph is not None), default=0)
     return max(0, glyph_top_max - font.get_ascent())
 
@@ -88,7 +88,7 @@ _CACHED_VALUES_MAX: Final = 24
 
 
 class _CachedResult(NamedTuple):
-    """A value that :meth:`Painter.cache_result` keeps, and the key with which it is valid."""
+    """A value that :meth:`Painter.cache_result` stores; it is valid while the validity key stays the same."""
 
     validity_key: tuple[object, ...]
     value: object
@@ -405,7 +405,8 @@ class Painter:
     def wrap_text(self, text: str, width: float, style: TextStyle) -> list[str]:
         """Return a text as lines of at most ``width`` layout units. No line ends at a no-break space.
 
-        A word that is wider has a separate line. A separator of facts at the beginning or end of a line is removed.
+        A word that is wider has a separate line. If a line begins or ends with the sign that separates facts, the sign
+        is removed.
         """
         lines: list[str] = []
         for block in text.split("\n"):

@@ -71,7 +71,7 @@ class TouchTarget:
 
 
 class Picture:
-    """The picture on one screen: it draws views in one theme and at one size. It has no state but caches."""
+    """The picture on one screen: it draws views in one theme and at one size. It stores nothing but caches."""
 
     def __init__(
         self,
@@ -190,9 +190,10 @@ class Picture:
         )
 
     def list_selectable_actions(self, view: View) -> tuple[Action, ...]:
-        """Return the actions of the open page, the reminder, the pending decision or the game field, in order.
+        """Return the actions of the touch targets among which the deck's keys can select, in order.
 
-        The deck's keys select among them if :func:`egm.screen.view.is_selecting_targets`.
+        They are the targets of the open page, the reminder, the pending decision or the game field. The keys select
+        among them while :func:`egm.screen.view.is_selecting_targets` is true.
         """
         return tuple(touch.action for touch in self._list_content_touch_targets(self._build_context(view)))
 

@@ -345,7 +345,7 @@ def count_step_parts(step: DisplayStep) -> int:
 
 
 def build_ended_step_times(step: DisplayStep) -> StepTimes:
-    """Return times by which every part of a step stopped at once, to draw the step as it ended."""
+    """Return the times of a step in which every part has stopped at second 0, so that the step is drawn as it ended."""
     return StepTimes(
         title_card_start_seconds=0.0,
         start_seconds=0.0,

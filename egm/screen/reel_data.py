@@ -29,7 +29,7 @@ class GameDataError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WinOnReels:
-    """One win on the reels."""
+    """One win in a spin of the reels: the prize, what it pays, and which symbols form it."""
 
     positions: tuple[tuple[int, int], ...]
     """The positions of the winning symbols, each as (reel, row) from 0."""
@@ -39,9 +39,9 @@ class WinOnReels:
     name: str
     """The name of the prize, for example ``3 loon``."""
     symbol_count: int
-    """How many of ``symbol`` won; 0 if the prize is not for one symbol."""
+    """How many symbols ``symbol`` form the win; 0 if the prize is not for a number of equal symbols."""
     symbol: str
-    """The winning symbol; empty if the prize is not for one symbol."""
+    """The winning symbol; empty if the prize is not for a number of equal symbols."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class ReelPrize:
     symbol: str
     credits: int
     additional_awards: tuple[tuple[str, int], ...] = ()
-    """What the prize awards in addition to credits: (name, count) of each stage (as free games) or prize in kind."""
+    """What the prize awards besides credits: the name and count of each stage (such as free games) or prize in kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +70,14 @@ class ReelData:
     symbol_names: Mapping[str, TextByLanguage]
     """The name of each symbol, by symbol and language."""
     pay_lines: tuple[tuple[int, ...], ...]
-    """The pay lines; each has a row for every reel."""
+    """The pay lines. Each lists the row (from 0) that the line crosses on every reel."""
     prizes: tuple[ReelPrize, ...]
     symbol_groups: Mapping[str, tuple[str, ...]]
-    """The symbols of each symbol group, by the group's name."""
+    """The symbols of each group of symbols that can win together, such as any bars, by the group's name."""
     prize_names: Mapping[str, TextByLanguage]
-    """The names of prizes that are not for one symbol, by prize and language."""
+    """The names of prizes that are not for a number of equal symbols, by prize and language."""
     trigger_count_by_symbol: Mapping[str, int] = field(default_factory=dict)
-    """How many symbols trigger a stage (such as free games) anywhere in the window, by scatter symbol."""
+    """How many of a scatter symbol, anywhere in the window, trigger a stage such as free games; by scatter symbol."""
     stop_weights: tuple[tuple[int, ...] | None, ...] = ()
     """The weights of each reel's stops; None for a reel whose stops are equally likely."""
     initial_stops: tuple[int, ...] = ()
@@ -87,8 +87,8 @@ class ReelData:
         """Return the symbols that illustrate a prize.
 
         For a prize for a number of equal symbols, the symbol is repeated that many times, or returned once if that is
-        more than ``_PRIZE_ICONS_MAX``. For a prize for any symbols of a group, return the group's symbols in turn.
-        Return none for any other prize.
+        more than ``_PRIZE_ICONS_MAX``. For a prize for a number of any symbols of a group, return as many
+        symbols of the group, each in turn. Return an empty tuple for any other prize.
         """
         if prize.symbol:
             return (prize.symbol,) * (prize.symbol_count if prize.symbol_count <= _PRIZE_ICONS_MAX else 1)
@@ -275,7 +275,8 @@ def read_reel_data(game: GameView, stage: str = BASE_STAGE) -> ReelData:
 def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
     """Return by which factor the stated prizes are multiplied at a bet of ``bet_credits``.
 
-    Prizes are stated for the lowest bet of each mode. The factor is the bet divided by the lowest bet of its mode.
+    Prizes are stated for the lowest bet of each mode (a way to bet, such as on one line or on all lines). The factor is
+    the bet divided by the lowest bet of its mode.
     """
     bets = [bet_data for bet_data in game.presentation.get("bets", ()) if isinstance(bet_data, Mapping)]
     costs = [int(bet_data.get("cost", 0)) for bet_data in bets]
@@ -326,9 +327,9 @@ def _find_trigger_counts(
 def find_anticipation_reels(reel_data: ReelData, window: ReelWindow) -> tuple[int, ...]:
     """Return the reels that spin longer to build anticipation.
 
-    On these reels, one more scatter symbol would trigger a stage, and is likely enough. Whether a reel is chosen
-    depends only on the reels to its left and the true probabilities, never on its own result, so the longer spin
-    reveals nothing (B-17).
+    On such a reel, one more scatter symbol would trigger a stage (such as free games), and the probability that it
+    appears has at least a fixed minimum. Whether a reel is chosen depends only on the reels to its left and the true
+    probabilities, never on its own result, so the longer spin reveals nothing (B-17).
     """
     anticipation_reels = set()
     for symbol, trigger_count in reel_data.trigger_count_by_symbol.items():

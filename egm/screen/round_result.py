@@ -43,7 +43,7 @@ class TableRoundResult:
 def build_round_result(
     outcome: GameOutcome, game: GameView | None, snapshot: Snapshot | None
 ) -> TableRoundResult | None:
-    """Return the result of a table round that has ended; None for another game or without a snapshot.
+    """Return the result of a table round that has ended; None if the game has no table, or without a snapshot.
 
     ``snapshot`` is the machine's last snapshot before the end, which has the state of the table during the round.
     """

@@ -2,8 +2,8 @@
 
 Roulette has another felt (:mod:`egm.screen.felt_layout`), which uses the classes of this module. The spots
 of one kind whose names differ only at the end (totals, hops, place bets) get *titled* rows: the words that their names
-share are the title at the left of the row. Spots of other kinds share a row if they fit, but a kind whose bet follows
-from another bet (``required_bet_divisor``) starts a row.
+share are the title at the left of the row. Spots of other kinds share a row if they fit, but a kind whose bet is
+computed from another bet (``required_bet_divisor``) starts a row.
 """
 
 import re
@@ -144,7 +144,7 @@ def is_chip_beside_label(rect: Rect) -> bool:
 
 
 def split_label_and_odds(rect: Rect) -> tuple[Rect, Rect]:
-    """Return two rectangles within a cell, for its label and its odds. The chips overlap neither."""
+    """Return two rectangles within a cell, for its label and its odds. A chip in the cell overlaps neither."""
     x, y, w, h = rect
     if is_chip_beside_label(rect):
         width = w - 10 - _CHIP_SPACE_WIDTH
@@ -202,7 +202,7 @@ def arrange_spots_in_rows(
 
     A row is at most ``width`` wide. Each spot in it is at least ``touch_size_min`` wide, and without a title at least
     as wide as its full name needs. Spots with a title get rows of their own; spots of other kinds share a row if they
-    fit, unless their bet follows from another bet.
+    fit, unless their bet is computed from another bet.
     """
     spot_count_max = min(spots_per_row_max, int(width // max(touch_size_min, _SPOT_WIDTH_MIN)))
     spots_by_kind: dict[str, list[BetSpot]] = {}

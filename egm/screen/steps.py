@@ -14,7 +14,7 @@ from egm.screen.reel_data import GameDataError, ReelData, ReelSpin, read_reel_sp
 
 @dataclass(frozen=True, slots=True)
 class BonusAward:
-    """The award of one coin, box or wheel segment of a stage."""
+    """What one coin, box or wheel segment awards."""
 
     name: str
     credits: int
@@ -87,14 +87,14 @@ class KenoStep:
 
 @dataclass(frozen=True, slots=True)
 class DoubleUpStep:
-    """One round of double-up."""
+    """One round of double-up, in which the player stakes the win on the colour of a card to double it."""
 
     stage: str
     called_option: str
-    """What the player called, such as a colour."""
+    """The option that the player chose before the card was turned over, such as a colour."""
     drawn_card: str
     credits: int
-    """The credits after the round."""
+    """The player's win after the round, in credits; 0 after a wrong call."""
     previous_cards: tuple[str, ...]
     """The cards drawn in the rounds before this one."""
 

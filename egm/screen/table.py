@@ -127,13 +127,13 @@ class TableGameData:
     pocket_colours: Mapping[str, str]
     """The colour of each pocket."""
     pocket_names: Mapping[str, Mapping[str, str]]
-    """The name of each group of spots, by group and language."""
+    """The names of the wheel's pockets or segments whose label is not a number, by label and language."""
     spot_ids_off_on_come_out: frozenset[str] = frozenset()
     """Craps: the spots whose bets are off on a come-out roll, unless the player switches them on."""
     switchable_spot_ids: frozenset[str] = frozenset()
     """Craps: the spots for which the player decides whether a bet is on or off for the next throw."""
     announced_bets: Mapping[str, AnnouncedBet] = field(default_factory=dict)
-    """The announced bets, by id."""
+    """The announced (call) bets, each of which places chips on several spots with one touch; by id."""
     scoreboard_sides: tuple[str, ...] = ()
     """The two results that have columns on a scoreboard, such as player and banker; empty if there is no scoreboard."""
     has_suits: bool = False
@@ -251,7 +251,10 @@ def _add_spot_cycles(spots: Mapping[str, BetSpot]) -> dict[str, BetSpot]:
     """
 
     def list_cycle(spot: BetSpot) -> tuple[str, ...]:
-        """Return the other spots of the cycle to which a spot belongs; empty if it is in no cycle."""
+        """Return the other spots of the cycle to which a spot belongs; empty if it is in no cycle.
+
+        In a cycle, each spot needs a bet on the next spot, and the last needs a bet on the first.
+        """
         spot_chain = [spot.id]
         while (
             required_id := spots[spot_chain[-1]].required_spot
@@ -336,7 +339,7 @@ class ChipsOnTable:
     requested_bets: BetsBySpot | None = None
     """The bets requested from the machine, until it replies; None if no request is pending."""
     requested_at: float = -10.0
-    """When the bet was requested, in monotonic seconds; the default is before every request."""
+    """When a bet was last requested from the machine, in monotonic seconds; a negative number if none was requested."""
 
     @property
     def credits(self) -> int:
@@ -371,7 +374,7 @@ class BetLimits:
     closed_spot_ids: frozenset[str]
     """The ids of the spots that take no bet now."""
     table_state: FeltState
-    """The table's state as the machine reports it."""
+    """What the machine reports about the table, such as the point at craps or the spots that must be bet first."""
     venue_bet_min: int = 0
     """The lowest total stake of a round that the venue permits, in credits."""
     venue_bet_max: int | None = None
@@ -385,7 +388,7 @@ class BetLimits:
         return apply_current_limits(spot, self.table_state.spots.get(spot.id))
 
     def find_bet(self, bets: BetsBySpot, spot_id: str | None) -> int:
-        """Return the total bet on a spot in credits, from ``bets`` and the standing bets; 0 without a spot."""
+        """Return the total bet on a spot in credits, from ``bets`` and the standing bets; 0 if there is no spot."""
         return 0 if spot_id is None else bets.get(spot_id, 0) + self.standing_bets.get(spot_id, 0)
 
     def find_spot_maximum(self, spot: BetSpot) -> int:
@@ -447,7 +450,7 @@ def build_bet_limits(snapshot: Snapshot) -> BetLimits:
 
 
 class SpotClosure(NamedTuple):
-    """Why a bet spot takes no bet now."""
+    """Whether a bet spot takes a bet now and, if it takes none, the reason."""
 
     refusal_key: str
     """The reason (:attr:`ChipsOnTable.refusal_key`); empty if the spot takes a bet."""
@@ -456,7 +459,7 @@ class SpotClosure(NamedTuple):
 
 
 def find_spot_closure(spot: BetSpot, bets: BetsBySpot, limits: BetLimits) -> SpotClosure:
-    """Return whether a spot takes no bet now, and why. ``bets`` are the bets already placed."""
+    """Return whether a spot takes a bet now and, if not, why. ``bets`` are the bets already placed."""
     if (
         spot.required_spot is not None
         and not spot.cycle_spot_ids
@@ -546,7 +549,7 @@ def _find_spot_that_records_chip(table: TableGameData, spot_id: str) -> str:
 def _find_exceeded_limit(
     table: TableGameData, bets: BetsBySpot, limits: BetLimits
 ) -> TotalLimitReason | Literal[""]:
-    """Return which limit on the total of all bets these exceed, or "" if they exceed none."""
+    """Return the name of the limit that the total of ``bets`` exceeds, such as ``credit``, or "" if it exceeds none."""
     total_credits = sum(credits_ for credits_ in bets.values() if credits_ > 0)
     total_max = limits.compute_total_bet_max(bets)
     reserve_credits = sum(
@@ -615,7 +618,7 @@ def _add_chip(
 
 
 def _find_bet_on_required_spot(spot: BetSpot, bets: BetsBySpot, limits: BetLimits) -> int:
-    """Return the bet in credits on the spot that ``spot`` requires; 1 if it requires none.
+    """Return the bet in credits on the spot that ``spot`` requires; 1 if it requires none, so that no bet is missing.
 
     If the spot has a ``required_bet_divisor``, the standing bet on the required spot is not counted.
     """
@@ -627,7 +630,7 @@ def _find_bet_on_required_spot(spot: BetSpot, bets: BetsBySpot, limits: BetLimit
 
 
 def _update_dependent_bets(table: TableGameData, bets: BetsBySpot, limits: BetLimits) -> dict[str, int]:
-    """Return the bets after one was changed, with the bets that depend on it adjusted.
+    """Return ``bets``, one of which was just changed, with the bets that depend on it adjusted.
 
     If the bet that a spot needs is gone, the bet on the spot is removed. A bet that is a fixed share or multiple of the
     changed bet gets the corresponding amount.
@@ -795,11 +798,11 @@ def apply_machine_reply(
 
     The chips become the machine's bet, except in these cases:
 
-    * The removal of the last round's chips is still to be reported: unchanged.
-    * The machine may not have received the last bet request (``is_request_in_transit``) and shows another bet without
-      refusing the request: unchanged, because the snapshot may be older than the request.
-    * The machine still holds the last round's bet, although the removal of its chips was reported: reported again.
-    * The chips total less than the venue's minimum, and the machine has no bet registered: unchanged.
+    * The removal of the last round's chips is still to be reported. The chips stay as they are.
+    * The machine may not have received the last bet request (``is_request_in_transit``), and shows another bet without
+      refusing the request. The chips stay as they are, because the snapshot may be older than the request.
+    * The machine still has the last round's bet, although the removal of its chips was reported. It is reported again.
+    * The chips total less than the venue's minimum, and the machine has no bet registered. The chips stay as they are.
     """
     registered_bets = read_registered_bets(table, snapshot)
     is_bet_refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)

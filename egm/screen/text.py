@@ -199,14 +199,20 @@ class Texts:
         return {"percent": self.format_decimal(str(values["percent"]))} if "percent" in values else {}
 
     def format_text_by_count(self, key: str, values: Mapping[str, object]) -> str:
-        """Return the text of a key; its singular form if it has one and the value ``count`` is singular."""
+        """Return the text of a key with ``values`` filled in; if the value ``count`` is singular, its singular form.
+
+        A text without a singular form is used for every count.
+        """
         if "count" not in values or not self.has_text(f"{key}_one"):
             return self.translate(key, **values)
         other_values = {name: value for name, value in values.items() if name != "count"}
         return self.format_count(key, int(str(values["count"])), **other_values)
 
     def format_count(self, key: str, count: int, **values: object) -> str:
-        """Return the text of a key with ``count`` filled in, in its singular form if there is one and it applies."""
+        """Return the text of a key with ``count`` filled in; if ``count`` is singular, its singular form.
+
+        A text without a singular form is used for every count.
+        """
         singular_key = f"{key}_one"
         all_values = {"count": self.format_number(count), **values}
         return self.translate(
@@ -250,7 +256,7 @@ class Texts:
         return self._last_time_of_day[1]
 
     def format_date_and_time(self, time_utc: str) -> str:
-        """Return an ISO 8601 UTC time as the venue's date and time. A line can break only between the two."""
+        """Return an ISO 8601 UTC time as the venue's date and time. A line can break only between date and time."""
         local_time = self._parse_local_time(time_utc)
         parts = (
             format_part(local_time, "medium", locale=self.locale)
@@ -283,7 +289,8 @@ def _format_number(value: int, locale: str) -> str:
 def format_fault(texts: Texts, code: str) -> str:
     """Return the text of a fault code.
 
-    If it has none, return the text of any failure of the code's device, or else a general text.
+    If the code has no text, return the general text for failures of the device that the code names or, without such a
+    text, the text for any fault.
     """
     device = code.partition(".")[0]
     keys = (f"tilt.text.{code}", f"tilt.text.{device}.failure", "tilt.text.other")

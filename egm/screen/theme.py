@@ -141,7 +141,7 @@ def _read_look(look_name: str, look_data: Mapping[str, Any]) -> GameLook:
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The theme as read from its file."""
+    """The theme as read from its file: fonts, colours, text sizes, durations, and the looks of games."""
 
     font_path_by_role: Mapping[str, Path]
     colour_by_name: Mapping[str, Colour]

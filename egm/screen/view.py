@@ -95,7 +95,10 @@ class View:
     last_display_step: DisplayStep | None = None
     """The last step of the outcome in the latest snapshot, or None. It is drawn while no game is presented."""
     marked_items_mask: int = 0
-    """The reels or cards that are marked in a decision, as a bit mask: at first the advised ones."""
+    """The reels or cards that are marked in a decision, as a bit mask.
+
+    When the decision appears, those that the game advises are marked.
+    """
     focused_target_index: int = 0
     """The index of the touch target that the keys have selected."""
     is_focus_shown: bool = False
@@ -127,7 +130,7 @@ class View:
     """The bench's reply to ``bench_commands``, or None."""
     bench_reply_at: float = -10.0
     is_bench_connected: bool = False
-    """Whether the bench is connected."""
+    """Whether the screen is connected to the bench, the process that simulates the machine's devices."""
     is_key_turn_pending: bool = False
     """Whether the simulated operator's key is to be turned, as soon as the bench has reported its position."""
     last_action_name: str = ""
@@ -207,7 +210,11 @@ class View:
 
     @property
     def scene(self) -> Scene:
-        """Return the scene to draw."""
+        """Return the scene to draw now.
+
+        It is the service page if one is open, or else the reason why play has stopped, or else the game. If nobody has
+        used a machine without credit for some time, it is the attract scene.
+        """
         snapshot = self.snapshot
         if snapshot is None or (not self.is_machine_connected and self.start_up_activity is not None):
             return Scene.STARTING
@@ -372,7 +379,7 @@ def compute_seconds_since(view: View, time_utc: str) -> float:
 
 
 def find_last_step(view: View) -> DisplayStep | None:
-    """Return the last step of the presentation of the selected game, also while that step is still to come.
+    """Return the last step of the presentation of the selected game, even before that step is shown.
 
     Without a presentation, return the last step of the outcome that the machine reported most recently.
     """

@@ -65,7 +65,10 @@ class _Session:
 
     digest: str
     last_message_at: float
-    """When its last message was recorded, in monotonic seconds. A connected browser's is recorded once a minute."""
+    """When a message of the browser was last recorded, in monotonic seconds.
+
+    While the browser is connected, one message a minute is recorded.
+    """
 
 
 def _compute_session_digest(session: str) -> str:
@@ -190,7 +193,7 @@ class WebAccess:
 
 
 def _read_saved_sessions(session_descriptor: int) -> list[_Session]:
-    """Return the browser sessions saved in the file with this descriptor; none if the file is damaged."""
+    """Return the browser sessions saved in the file with this descriptor; an empty list if it is damaged."""
     try:
         return [
             _Session(str(digest), float(last_message_at))

@@ -1,8 +1,7 @@
 """The sound cues to play when one view follows another: sounds of events, and loops that last as long as a state.
 
-A scene that shows something new determines its sound by the cue's name alone
-(:data:`egm.screen.audio.scores.SOUND_CUE_BY_NAME`). Loops are not started and stopped by events. Each view determines
-which of them play, so a feature's music cannot outlast the feature.
+Sounds are requested by the names of their cues only (:data:`egm.screen.audio.scores.SOUND_CUE_BY_NAME`). Loops are not
+started and stopped by events. Each view determines which of them play, so a feature's music cannot outlast the feature.
 """
 
 from collections.abc import Mapping
@@ -192,7 +191,7 @@ def find_sound_family(view: View, theme: Theme) -> str:
 
 # ---------------------------------------------------------------------- loops
 def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
-    """Return the looped sounds to play now: the cue for each channel."""
+    """Return the cues of the looped sounds to play now, by the channel on which each is played."""
     presentation, timeline = view.presentation, build_view_timeline(view, theme)
     if view.scene is not Scene.GAME or presentation is None or timeline is None:
         return {}
@@ -222,7 +221,8 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
 def is_feature_shown(view: View, timeline: PresentationTimeline, elapsed_seconds: float) -> bool:
     """Return whether a feature of the game is on the screen ``elapsed_seconds`` after its presentation began.
 
-    ``timeline`` has the presentation's times. After the roll-up of the win, return False unless the player must decide.
+    ``timeline`` has the presentation's times. After the roll-up of the win, the feature counts as shown only while the
+    player has a decision to make.
     """
     presentation = view.presentation
     if presentation is None or not is_feature_step(
@@ -309,7 +309,7 @@ def _list_money_cues(previous_view: View, current_view: View) -> list[str]:
 
 
 def _list_game_cues(previous_view: View, current_view: View, theme: Theme) -> list[str]:
-    """Return the sound cues of a game's events: parts stop, features begin and end, wins by their celebration level.
+    """Return the sound cues of a game's events: stops of parts, beginnings and ends of features, and wins.
 
     A win below the stake has no sound (N-10).
     """

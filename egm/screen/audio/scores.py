@@ -47,23 +47,20 @@ class SoundError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SoundCue:
-    """The properties of a sound cue: its channel, whether it repeats, its loudness, and who has a sound for it."""
+    """The properties of a sound cue, such as its channel, its loudness, and whether its sound repeats."""
 
     channel: str
     is_loop: bool = False
     """Whether the cue's sound repeats until it is stopped."""
     is_of_game_play: bool = False
-    """Whether the cue belongs to game play.
-
-    A host may silence such a cue.
-    """
+    """Whether the sound belongs to game play: a host that silences only game play silences this sound."""
     is_per_sound_family: bool = False
     """Whether each sound family has its own sound for this cue, and a game may supply one.
 
     If not, all games share one sound.
     """
     compression: float = 1.0
-    """How strongly loud parts are compressed (:func:`egm.screen.audio.synthesis.mix_notes_to_samples`)."""
+    """How strongly the sound's loud parts are made softer, which raises its average loudness; 1.0: not at all."""
     peak_share: float = 1.0
     """The peak level of the cue's sound, as a fraction of its channel's peak level."""
 
@@ -119,7 +116,7 @@ SOUND_CUE_BY_NAME: Final[Mapping[str, SoundCue]] = {
 class SoundFamily:
     """A sound family, as in ``sounds.toml``: the music of the games with one look.
 
-    Chords, melodies and figures are given as degrees of its scale.
+    Its chords, melody and accompaniment are given as degrees of its scale.
     """
 
     root_midi_note: int
@@ -131,7 +128,7 @@ class SoundFamily:
     melody_instrument: Instrument
     """The instrument of the melody."""
     accompaniment_instrument: Instrument
-    """The instrument of the figure that accompanies the melody."""
+    """The instrument of the pattern of notes that accompanies the melody."""
     chord_instrument: Instrument
     """The instrument of the chords."""
     chords: tuple[int, ...]
@@ -139,7 +136,10 @@ class SoundFamily:
     melody: tuple[str, ...]
     """The melody of four bars, a token for each eighth note (:func:`_build_melody`)."""
     accompaniment_figure: tuple[str, ...]
-    """The figure of each bar: for each eighth note the degrees above the chord, or ``.`` for a rest."""
+    """The short pattern of notes that accompanies each bar.
+
+    It has an item for each eighth note: the degrees above the chord, or ``.`` for a rest.
+    """
     percussion_pattern_by_instrument: Mapping[str, str]
     """The rhythm of each percussion instrument: one character for each eighth note."""
     instrument_names: tuple[str, str]
@@ -374,7 +374,7 @@ def _build_chord(family: SoundFamily, degree: int, start_seconds: float, seconds
 
 
 def _build_spin_loop(family: SoundFamily) -> tuple[Notes, float]:
-    """Return the notes of the sound of spinning reels, a whirr with a moving figure, and its length in seconds.
+    """Return the notes of the sound of spinning reels, a whirr with a short melody, and its length in seconds.
 
     It is played as a loop.
     """

@@ -100,7 +100,10 @@ class SoundStore:
             self._thread.start()
 
     def store_game_sounds(self, game: GameView) -> None:
-        """Store the sounds that a game supplies, once. A sound louder than its channel's peak is made softer."""
+        """Store the sounds that a game supplies, unless this was done or attempted before.
+
+        A sound whose peak is higher than its channel's peak level is made softer.
+        """
         for cue, file in game.art.sounds.items():
             key = (cue, build_game_family_name(game))
             if key in self._attempted_game_sounds or cue not in SOUND_CUE_BY_NAME:

@@ -30,7 +30,7 @@ _CUT_FADE_SECONDS: Final = 0.012
 
 
 class Vibration(NamedTuple):
-    """One vibration of a note."""
+    """One of the damped sine vibrations whose sum is a note."""
 
     pitch_multiple: float
     """The pitch, as a multiple of the note's pitch."""
@@ -39,7 +39,7 @@ class Vibration(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """The noise in a note: breath, stick or shaker."""
+    """The part of a note that has no pitch, such as the player's breath, the blow of a stick, or a shaker."""
 
     strength: float
     decay_per_second: float
@@ -87,7 +87,10 @@ def compute_hertz_of_midi_note(midi_note: float) -> float:
 def _compute_decaying_sine(
     pitch_hz: float, amplitude: float, decay_per_second: float, sample_count: int
 ) -> list[float]:
-    """Return ``sample_count`` samples of a sine of ``pitch_hz`` Hz with a decay rate (to 1/e in 1/rate seconds)."""
+    """Return ``sample_count`` samples of a sine of ``pitch_hz`` Hz that gets softer.
+
+    After 1 / ``decay_per_second`` seconds, its amplitude is 1/e of the first.
+    """
     radians_per_sample = math.tau * pitch_hz / SAMPLES_PER_SECOND
     decay_per_sample = math.exp(-decay_per_second / SAMPLES_PER_SECOND)
     sample_factor, previous_factor = (

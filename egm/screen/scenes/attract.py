@@ -67,7 +67,7 @@ def draw_attract(context: DrawingContext) -> None:
 
 
 def draw_celebration(context: DrawingContext) -> None:
-    """Draw the celebration of a win of level 2 or higher, or of a win that a feature has ended with.
+    """Draw the celebration of a win of celebration level 2 or higher, or of any win in a game that ends with a feature.
 
     It shows the level's name or a title, the amount rolling up, and coins and symbols, more of them at a higher level.
     Draw nothing while the player has a decision to make.
@@ -266,7 +266,7 @@ def _draw_celebration_items(
 
 
 def _find_highest_prize_symbol(context: DrawingContext) -> str:
-    """Return the symbol of the game's highest prize for a symbol, or "" if the game has no such prize."""
+    """Return the symbol of the highest prize for equal symbols, or "" if the game has no such prize."""
     game = context.view.game
     reel_data_by_stage = context.view.reel_data_by_game.get(game.id, {}) if game else {}
     prizes = [

@@ -355,8 +355,8 @@ def _draw_rotated_disc(
 ) -> None:
     """Draw a rotated picture of a disc around a point in pixels, without the transparent margin of the rotation.
 
-    Only whole groups of pixels are cut from the margin. The pixels of a group are drawn together, and rounded
-    differently if the group is not complete.
+    pygame draws pixels in groups, and rounds colours differently in a group that is not complete. The margin is
+    therefore cut off in whole groups.
     """
     width, height = rotated_disc.get_size()
     left, top = (

@@ -124,7 +124,7 @@ def _read_hand_quantity(context: DrawingContext, hand_id: str, data_key: str) ->
 
 
 def _list_hands_with_area(context: DrawingContext, hands: Sequence[DealtHand]) -> list[DealtHand]:
-    """Return the hands for which the table has an area, dealt or not yet dealt, in the game's order.
+    """Return the hands that have an area on the table, in the game's order; a hand that is not dealt yet has one, too.
 
     Left out are undealt hands whose bet was not made and, on a telephone, hands of other seats.
     """
@@ -147,9 +147,9 @@ def _list_hands_with_area(context: DrawingContext, hands: Sequence[DealtHand]) -
 
 
 def _list_additional_hand_ids(context: DrawingContext, *, is_dealt: bool) -> list[str]:
-    """Return the ids of the hands after the first one in a multi-hand bet, which are all drawn from one deal.
+    """Return the ids of all hands of a multi-hand bet but the first; such a bet plays several hands from one deal.
 
-    Return none while the cards of an ended round are on the table, or if the hands would be too small to see.
+    Return an empty list while the cards of an ended round are on the table, or if the hands would be too small to see.
     """
     snapshot = context.view.snapshot
     table = context.view.table
@@ -168,7 +168,7 @@ def _list_additional_hand_ids(context: DrawingContext, *, is_dealt: bool) -> lis
 
 
 def _compute_small_hands_share(hand_count: int) -> float:
-    """Return the fraction of the field's height for ``hand_count`` small hands of a multi-hand bet."""
+    """Return which fraction of the field's height ``hand_count`` small hands of a multi-hand bet take."""
     return _SMALL_HANDS_HEIGHT_SHARE if hand_count > _HANDS_ON_HALF_FIELD_MAX else 0.5
 
 
@@ -193,7 +193,7 @@ def _compute_small_hands_height(context: DrawingContext, table: TableGameData, h
 def _parse_split_number(hand_id: str, base_id: str) -> int:
     """Return the number of a hand among those that were split from the hand ``base_id``.
 
-    It is the number at the end of the hand's id, or 1. It does not change when another hand is split.
+    It is the number at the end of the hand's id, or 1 if the id has none. It stays the same when another hand is split.
     """
     number = hand_id.removeprefix(base_id).lstrip("-")
     return int(number) if number.isdecimal() else 1
@@ -227,7 +227,10 @@ def _read_hand_names(context: DrawingContext) -> dict[str, Mapping[str, str]]:
 
 
 def _find_base_hand_id(context: DrawingContext, hand_id: str) -> str:
-    """Return the id of the hand from which a hand was split, or its own; empty for a hand without a name."""
+    """Return the id of the hand from which a hand was split; if it was not split, return the hand's own id.
+
+    If the game's data name neither hand, return an empty text.
+    """
     return max(
         (named_id for named_id in _read_hand_names(context) if hand_id.startswith(named_id)),
         key=len,
@@ -553,8 +556,8 @@ def _draw_small_hand(context: DrawingContext, hand_layout: HandLayout, hand: Dea
 def _format_hand_label(context: DrawingContext, hand: DealtHand, hands: Sequence[DealtHand]) -> str:
     """Return the label of a hand, with its number if it was split.
 
-    At a shared table it is "You" or the player who has the hand. For a tableau, or for a bank that a player may have,
-    it is the hand's name with the player in parentheses: "Bank (Player 3)".
+    At a shared table, it is "You" or the player who has the hand. If several players bet on one hand, such as the
+    bank's, it is the hand's name with the player who has it in parentheses: "Bank (Player 3)".
     """
     ids = [hand.id for hand in hands]
     if hand.seat is None:
@@ -671,7 +674,8 @@ def _draw_flying_card(
 def _draw_hand_text(context: DrawingContext, hand_layout: HandLayout, text: str, *, is_lit: bool) -> None:
     """Draw the texts of a hand: below its cards or, in a game with hold keys below the cards, above them.
 
-    They have a lit plate if ``is_lit``, and a dark one if the cards reach below the hand's outline.
+    If ``is_lit``, the texts are on a lit plate. Otherwise they are on a dark plate if the cards reach below the hand's
+    outline, and without a plate if they do not.
     """
     (x, _, w, _), (_, y, _, h) = hand_layout.area, hand_layout.outline
     top = y - CARD_TEXT_GAP - HAND_TEXT_HEIGHT if _can_hold_cards(context) else y + h + CARD_TEXT_GAP

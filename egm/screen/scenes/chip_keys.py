@@ -132,7 +132,7 @@ def _compute_key_width_in_letters(table: TableGameData, action: Action) -> int:
 def list_table_touch_targets(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets of a table: bet spots and keys.
 
-    Return none while the machine takes no bets, or while the player has a page open.
+    Return an empty list while the machine takes no bets, or while the player has a page open.
     """
     table = view.table
     if (

@@ -60,7 +60,10 @@ def _format_short_credits(context: DrawingContext, credits_: int) -> str:
 
 
 def find_chip_colour(table: TableGameData, credits_: int) -> Colour:
-    """Return the colour of a chip that stands for an amount, which the largest chip up to the amount has."""
+    """Return the colour of a chip that stands for an amount of credits.
+
+    It is the colour of the chip with the highest value that is not above the amount.
+    """
     chip_index = sum(value <= credits_ for value in table.chip_values) - 1
     return CHIP_COLOURS[max(0, min(chip_index, len(CHIP_COLOURS) - 1))]
 

@@ -35,9 +35,10 @@ def format_option_name(context: DrawingContext, option: str) -> str:
 
 
 def format_question(context: DrawingContext, decision: DecisionRequest) -> str:
-    """Return the question of a decision. If there is no text for its kind, return a list of its options.
+    """Return the question of a decision as text.
 
-    If the decision is another player's and has no text, return a text that asks to wait.
+    If there is no question for this kind of decision, return a text that lists the options or, if they cannot be
+    listed, a general text. If another player decides and there is no text for it, return a text that asks to wait.
     """
     key = f"decide.{decision.kind}"
     answer_kinds = {str(option).rstrip("-0123456789") for option in decision.options}
@@ -82,7 +83,7 @@ def describe_decision_before_play(context: DrawingContext, decision: DecisionReq
 
 
 def describe_offered_options(context: DrawingContext, decision: DecisionRequest) -> str:
-    """Return the text for a choice that was refused.
+    """Return the text that is shown after the machine has refused the player's choice in a decision.
 
     It lists the options on offer, or says that the player's choice is not among them.
     """

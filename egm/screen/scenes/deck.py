@@ -59,7 +59,7 @@ _COLOUR_NAMES_BY_DECK_KEY: Final[dict[str, tuple[str, str]]] = {
 class MeterAmounts:
     """The amounts that the meters CREDIT, BET and WIN show now.
 
-    A changed amount is stored at once, but the meter counts to it step by step.
+    While a meter counts up to a new amount, the amount here is the one that it has reached.
     """
 
     credit_cents: int
@@ -174,7 +174,7 @@ def _has_profit(context: DrawingContext) -> bool:
 def format_promotional_credit(context: DrawingContext) -> str:
     """Return a text with the amount of promotional credit of each kind (restricted, non-restricted); "" without any.
 
-    Without the text, a player could take promotional credit, which can only be played, for money.
+    Without this text, a player could believe that promotional credit is money, although it can only be played.
     """
     snapshot, translate = context.view.snapshot, context.texts.translate
     if snapshot is None:

@@ -128,9 +128,9 @@ def _render_turned_die(size: tuple[int, int], face: int, rotation_degrees: int) 
 def draw_craps_point(context: DrawingContext, step: TableStep | None, *, is_throw_shown: bool) -> None:
     """Draw the point numbers of craps, the puck on the current point (or off), and the dice of ``step``.
 
-    While the result of a throw is shown (``is_throw_shown``), the point is the one after that throw. Otherwise it is
-    the point in the machine's snapshot: before the throw's result, and between throws, because the last throw may be
-    another player's, or missing.
+    While the result of a throw is shown (``is_throw_shown``), the point is the one after that throw. Before
+    that, and between throws, it is the point in the machine's snapshot. The last throw is not used then, because it may
+    be another player's, or missing.
     """
     painter, (x, y, w, _) = context.painter, compute_felt_rect(context.layout)
     display = step.display if step is not None else {}

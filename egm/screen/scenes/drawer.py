@@ -110,8 +110,8 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     def compute_control_rect(section: str, index: int, column_count: int = 0, row: int = 0) -> Rect:
         """Return the rectangle of a control.
 
-        ``section`` is the section of the drawer. ``index`` counts the section's controls from 0, beginning in its row
-        ``row``. A row has ``column_count`` controls; 0 means the usual count of the section.
+        ``section`` is the name of a section of the drawer. Control 0 of the section is at the left of row ``row``, and
+        ``index`` counts from it. A row has ``column_count`` controls; 0 means the usual count of the section.
         """
         column_count = (
             column_count

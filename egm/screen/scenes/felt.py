@@ -95,7 +95,8 @@ _CLOSED_SPOT_TEXT_COLOUR: Final = (166, 178, 170, 255)
 def lay_out_felt_options(context: DrawingContext, decision: DecisionRequest) -> list[tuple[Rect, Action]]:
     """Return the touch targets for a decision at a table: a key for each option, or the cards that can be held.
 
-    If the player divides a hand in two (decision ``set``): both. If another seat decides: none.
+    If the player divides a hand in two (decision ``set``), return both cards and keys. If another seat decides, return
+    an empty list.
     """
     if not decision.options:
         return []
@@ -463,10 +464,10 @@ def _can_fit(context: DrawingContext, text: str, rect: Rect, style: TextStyle) -
 
 
 def _format_spot_odds(context: DrawingContext, spot: BetSpot, style: TextStyle, width_max: float) -> str:
-    """Return the odds to print on a bet spot: the longest of the following texts that fits in ``width_max`` units.
+    """Return the odds to print on a bet spot: the first of the following texts that fits in ``width_max`` units.
 
-    The texts are: what the bet pays in all cases; the spot's own odds with an asterisk, which means that INFO shows the
-    others; the spot's own odds alone; and "".
+    The texts are: everything that the bet can pay; the spot's own odds with an asterisk, which means that the page
+    INFO shows other odds; the spot's own odds alone. If none of them fits, return "".
     """
     odds = spot.odds.replace(" / ", "/")
     full_text = (
@@ -529,9 +530,10 @@ def _draw_felt_part_tab(context: DrawingContext, table: TableGameData, rect: Rec
 def _list_bets_to_draw(
     context: DrawingContext, table: TableGameData, settled_step: TableStep | None
 ) -> BetsBySpot:
-    """Return the new bets to draw as chips.
+    """Return the bets to draw as the player's new chips, in credits by spot; standing bets are drawn separately.
 
-    During a round at a table where bets stay (craps), they are the bets of the round that are not decided yet.
+    They are the chips that the player has placed. During a round at a table where bets stay (craps), they are the bets
+    that the player made for this round, except those that ``settled_step`` has decided.
     """
     chips, snapshot = context.view.chips, context.view.snapshot
     # At a table where bets stay, the screen has removed the chips of the round, and reports this when the round is

@@ -116,7 +116,7 @@ def _draw_step(
 def _draw_step_without_reels(
     context: DrawingContext, step: DisplayStep, step_times: StepTimes, elapsed_seconds: float
 ) -> None:
-    """Draw a step that is not played on reels."""
+    """Draw a step that is not played on reels, such as a Keno draw, a bonus wheel or a round of double-up."""
     if isinstance(step, HoldStep):
         draw_hold_and_spin(context, step, step_times, elapsed_seconds)
     elif isinstance(step, PickStep):

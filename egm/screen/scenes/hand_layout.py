@@ -41,7 +41,7 @@ class HandRoomNeeds:
     """The room that a hand of cards needs."""
 
     card_count: int
-    """The number of cards in the hand."""
+    """The number of cards for which the hand needs room."""
     low_hand_card_count: int = 0
     """How many of the first cards lie apart from the others, as the low hand of pai gow."""
     can_stack_rows: bool = False

@@ -60,8 +60,8 @@ def draw_keno(
 ) -> None:
     """Draw the Keno board with the balls drawn so far, and the tray.
 
-    Without ``step_times``, draw the complete draw ``step``. If there is none, or if the player has changed the marks
-    since the last game, draw the player's marks instead.
+    Without ``step_times``, draw the board as it is after the last ball of ``step``. If ``step`` is no Keno draw, or if
+    the player has changed the marks since the last game, draw the player's marks instead.
     """
     draw_board_background(context)
     view, game = context.view, context.view.game
@@ -121,7 +121,8 @@ def _should_show_marks(view: View) -> bool:
 def list_keno_touch_targets(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets of a Keno game: numbers, quick pick, preset tickets, and the keys of the slip.
 
-    On a telephone, the targets are two keys, and the board, which opens the slip. None while the machine takes no bets.
+    On a telephone, the targets are two keys, and the board, which opens the slip. While the machine takes no bets,
+    return an empty list.
     """
     game = view.game
     if not is_keno_game(game) or game is None or not view.is_request_accepted("bet"):
@@ -155,7 +156,7 @@ def list_keno_touch_targets(view: View, layout: Layout) -> list[tuple[Rect, Acti
 def lay_out_preset_ticket_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch target of each preset ticket on the right panel.
 
-    In portrait, return none: the panel has no room for them.
+    In portrait, return an empty list, because the panel has no room for them.
     """
     game, snapshot = view.game, view.snapshot
     if game is None or not is_keno_game(game) or snapshot is None or layout.is_portrait:
@@ -188,7 +189,7 @@ def _compute_quick_pick_rect(layout: Layout) -> Rect:
 def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys of a Keno slip, with their actions: draws, bonuses, a further card or group, and the cards.
 
-    Without marks, return the key for another preset ticket. While the board shows a draw, return none.
+    Without marks, return only the key for another preset ticket. While the board shows a draw, return an empty list.
     """
     game, slip = view.game, view.marked_keno_slip
     if game is None:
@@ -290,7 +291,10 @@ def draw_slip_key(context: DrawingContext, rect: Rect, action: Action, *, is_ena
 
 
 def _format_slip_key(context: DrawingContext, action: Action) -> str:
-    """Return the text of a key of a Keno slip: a number of a card or of draws, a bonus with its fee, or a name."""
+    """Return the text of a key of a Keno slip.
+
+    It is the number of a card, how many draws the ticket is for, a bonus with its fee, or the name of another key.
+    """
     view, game, texts = context.view, context.view.game, context.texts
     assert game is not None
     if action.name == "card":
@@ -669,8 +673,9 @@ def _draw_tray_foot(context: DrawingContext, step: KenoStep, balls: tuple[int, .
 def list_keno_prizes(context: DrawingContext) -> tuple[int, list[tuple[int, str]]]:
     """Return the number of spots of a Keno ticket, and its prizes as pairs of catch and text.
 
-    If the player has marked numbers, the way of the current card with the most spots decides. Without
-    marks, the ticket is the last one played or, before any game, the one that PLAY buys.
+    If the player has marked numbers, they are those of the way with the most spots on the current card (a way is a
+    combination of groups of numbers). Without marks, the ticket is the last one played or, before any game, the one
+    that PLAY buys.
     """
     game = context.view.game
     if game is None:

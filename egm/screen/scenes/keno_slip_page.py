@@ -37,7 +37,10 @@ def _compute_slip_rect(layout: Layout) -> Rect:
 
 
 def _divide_numbers_into_sheets(view: View) -> tuple[list[range], range]:
-    """Return the sheets of numbers of a Keno slip, of which a telephone shows one at a time, and the shown sheet."""
+    """Divide the numbers of a Keno slip into sheets, of which a telephone shows one at a time.
+
+    Return all sheets, and the sheet that is shown now.
+    """
     number_count = int(view.game.presentation.get("numbers", 80)) if view.game else 0
     numbers_per_sheet = _NUMBER_COLUMN_COUNT * _NUMBER_ROW_COUNT
     sheets = [

@@ -86,7 +86,7 @@ def lay_out_small_print(context: DrawingContext, width: float) -> list[str]:
     """Return the lines of small print that state the value of a credit and the limits of the table's bets.
 
     They fit into ``width`` units. A line may be a little wider, and is then drawn smaller, if this saves a line. On
-    screens without the sign, they state the limits of each kind of bet instead of the whole table's. Before the
+    screens without the limits sign, they state the limits of each kind of bet instead of the whole table's. Before the
     machine's first snapshot, return nothing.
     """
     if context.view.snapshot is None:
@@ -150,7 +150,7 @@ def list_limit_rows(context: DrawingContext) -> list[tuple[list[str], str]]:
 def _join_names(context: DrawingContext, names: list[str], width: float) -> str:
     """Return names joined to one text that fits into ``width`` units.
 
-    Names that do not fit are replaced by an ellipsis, but never the first.
+    The names that do not fit are replaced by one ellipsis. The first name is always written.
     """
     text = ", ".join(names)
     for shown_count in range(len(names) - 1, 0, -1):

@@ -27,7 +27,10 @@ from egm.screen.view import Scene, View, compute_seconds_since
 
 
 class _PlateStyle(NamedTuple):
-    """The colour and the pictogram of a lock-up's plate. The shape tells the scenes apart without colour."""
+    """The colour and the pictogram of a lock-up's plate.
+
+    Players who cannot tell the colours apart recognise the kind of lock-up by the pictogram.
+    """
 
     colour: str
     pictogram: str

@@ -341,7 +341,10 @@ def _format_game_facts(
 
 
 def format_bet_range(context: DrawingContext, game: GameView) -> tuple[str, str]:
-    """Return two texts about a game: the value of a credit with the lowest and highest bet, and these bets alone."""
+    """Return two texts about the bets of a game, a long one and a short one.
+
+    Both state the lowest and the highest bet; the long one also states the value of a credit.
+    """
     snapshot = context.view.snapshot
     table = context.view.table_by_game.get(game.id)
     denominations = game.denominations_cents

@@ -26,7 +26,7 @@ class _MoneyAnimation(NamedTuple):
     item_kind: str
     """What is drawn: a bill, a ticket or coins."""
     is_leaving: bool
-    """Whether it leaves the machine."""
+    """Whether the money leaves the machine; if false, it goes in."""
     duration_seconds: float
 
 

@@ -26,14 +26,14 @@ _BETS_PER_PAGE: Final = 3
 
 
 def list_long_odds_pages(context: DrawingContext) -> list[tuple[LongOdds, ...]]:
-    """Return the awards with very long odds on each help page; empty if the game has none."""
+    """Return the awards whose very long odds must be shown, divided into help pages; empty if the game has none."""
     game = context.view.game
     awards = game.long_odds if game else ()
     return [awards[start : start + AWARDS_PER_PAGE] for start in range(0, len(awards), AWARDS_PER_PAGE)]
 
 
 def list_chance_pages(context: DrawingContext) -> list[tuple[BetChances, ...]]:
-    """Return the bets of the game on each help page, with how often each wins."""
+    """Return the bets of the game and how often each wins, divided into help pages."""
     game = context.view.game
     chances = game.chances if game else ()
     bets_per_page = _BETS_PER_PAGE if len(chances) > 1 else 1
@@ -136,7 +136,10 @@ def _describe_bet(context: DrawingContext, chances: BetChances) -> str:
 
 
 def _is_table_bet(context: DrawingContext, chances: BetChances) -> bool:
-    """Return whether a bet is on spots of a table, not on the areas of a wheel, whose ids are in the same field."""
+    """Return whether a bet is on spots of a table.
+
+    If not, ``chances.spots`` is empty, or has the ids of a wheel's betting areas.
+    """
     return bool(chances.spots) and context.view.table is not None
 
 
@@ -244,7 +247,8 @@ def _format_award_name(context: DrawingContext, award: LongOdds) -> str:
 def _format_level_name(context: DrawingContext, level: str) -> str:
     """Return the name of a progressive level.
 
-    If the current bet does not play for the level, the machine has not reported its name: return a general word.
+    The machine reports the names of the levels that the current bet plays for. For any other level, return a general
+    text instead of the name.
     """
     snapshot = context.view.snapshot
     name_by_language = (

@@ -39,8 +39,8 @@ def compute_displayed_thousandths(previous_cents: int, current_cents: int, elaps
 def compute_drum_turns(text: str, thousandths: int) -> tuple[float, ...]:
     """Return how far each character's drum has turned to the next digit, from 0 to 1.
 
-    It is 0 for a drum at rest and for a sign, such as the decimal point. ``thousandths`` of a minor unit are how far
-    the last drum has turned.
+    It is 0 for a drum at rest and for a sign, such as the decimal point. ``thousandths`` (0 to 999) says how far the
+    last drum has turned, in thousandths of the way to the next digit.
     """
     turned_shares = [0.0] * len(text)
     carried_share = thousandths / 1000

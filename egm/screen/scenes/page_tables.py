@@ -54,7 +54,7 @@ class PlacedListing:
 
     @property
     def sheet_count(self) -> int:
-        """Return the number of sheets."""
+        """Return on how many sheets the tables lie; the page shows one sheet at a time."""
         return len(self.lines_by_sheet)
 
     def get_sheet_lines(self, sheet_index: int) -> tuple[tuple[Rect, ListingLine], ...]:

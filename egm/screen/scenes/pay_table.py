@@ -69,7 +69,10 @@ class PayRowText:
 
 
 def list_spot_pay_rows(context: DrawingContext, spot: BetSpot) -> list[PayTableRow]:
-    """Return the rows of a bet spot's pay table; none if the odds printed on the spot say the same."""
+    """Return the rows of a bet spot's pay table.
+
+    Return an empty list if there is no more than one row and the odds printed on the spot state its pay already.
+    """
     pay_rows = [pay_row for pay_row in list_pay_table_rows(context) if pay_row.spot == spot.id]
     return (
         pay_rows
@@ -109,7 +112,7 @@ def draw_pay_table_rows(context: DrawingContext, rect: Rect, rows: Sequence[PayT
 
 
 def _format_pay_rows(context: DrawingContext, rows: Sequence[PayTableRow]) -> list[PayRowText]:
-    """Return rows of a pay table as text; the pay that was won is marked."""
+    """Return rows of a pay table as text; the rows that were won are marked."""
     won_pay_id, hand_count_by_pay_id = _find_won_pay_id(context), _count_hands_by_pay(context)
     pay_row_texts: list[PayRowText] = []
     for pay_row in rows:
@@ -148,7 +151,7 @@ def compute_pay_rows_height(
     width: float,
     text_size_name: str = _NAME_TEXT_SIZES[-1],
 ) -> float:
-    """Return the minimum total height of these rows of a pay table, in units, at this width and text size.
+    """Return the minimum total height, in units, of the given rows of a pay table at a width and text size.
 
     If no text size is given, it is the smallest readable one.
     """
@@ -246,8 +249,8 @@ def draw_pay_columns(context: DrawingContext, rect: Rect, key_rect: Rect) -> Non
 def _find_won_pay_id(context: DrawingContext) -> str:
     """Return the id of the pay-table row that the hand on the table has won.
 
-    While the player decides, it is the row that the present cards would win. "" without such a row, while the
-    presentation runs, and once the win of the ended round has been collected.
+    While the player decides, it is the row that the present cards would win. Return "" if there is no such row,
+    while the presentation runs, and once the win of the ended round has been collected.
     """
     step, view = find_last_step(context.view), context.view
     if not isinstance(step, TableStep) or view.snapshot is None:
@@ -288,7 +291,8 @@ def format_pay(context: DrawingContext, pay_row: PayTableRow) -> str:
 def _count_hands_bought(context: DrawingContext) -> int:
     """Return how many hands the current bet buys.
 
-    It is the number that the player chose; otherwise, the least number of hands whose price is the bet.
+    It is the number that the player chose. If the bet states no number, it is the smallest number of hands that can
+    cost as much as the bet.
     """
     snapshot, game = context.view.snapshot, context.view.game
     if snapshot is None or game is None:

@@ -57,8 +57,9 @@ def choose_highlighted_win(
 ) -> WinOnReels | None:
     """Return the win that is highlighted alone now.
 
-    A single win is always returned. Several wins are first highlighted together (None), then each alone, again and
-    again; ``seconds_per_win`` is how many seconds each of these pictures is shown. None without a paid win.
+    A single win is always returned. Several wins are first highlighted together, for which None is returned, and then
+    each alone; this repeats. Each of these pictures is shown for ``seconds_per_win`` seconds. Without a paid win,
+    return None.
     """
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if len(paid_wins) <= 1:
@@ -88,8 +89,8 @@ def find_current_window(
 def find_highlighted_win(context: DrawingContext) -> WinOnReels | None:
     """Return the win that is highlighted alone now, or None.
 
-    None until the reels have stopped and all windows of a cascade have fallen. If there is
-    no presentation, nothing has to stop first, and the wins take their turns by the screen's clock.
+    While a game is presented, it is None until the reels have stopped and all windows of a cascade have fallen. If the
+    last game is shown without a presentation, as after a restart, there is no such wait.
     """
     view, motion = context.view, context.theme.motion
     timeline = build_view_timeline(view, context.theme)

@@ -98,7 +98,7 @@ class ReelGrid:
 def draw_stopped_reels(context: DrawingContext, reel_data: ReelData, window: ReelWindow | None) -> None:
     """Draw the reels at rest with the symbols of ``window``.
 
-    Without a window, because no game was played yet, draw stops at which no bet wins (A-20).
+    Without a window, because no game was played yet, draw the reels at stops with which no bet would win (A-20).
     """
     grid = _draw_frame(context, reel_data)
     for reel in range(reel_data.reel_count):

@@ -54,8 +54,8 @@ def draw_roulette_wheel(
 
     Args:
         drawn_pocket: The pocket that was drawn, and its index on the wheel if several pockets have the same label.
-        start_and_stop_seconds: When the cue begins and ends, in seconds after the presentation began. The wheel stops
-            before the end.
+        start_and_stop_seconds: When the spin's animation begins and ends, in seconds after the presentation began. The
+            wheel stops before the end.
         has_pin: Whether the wheel turns under a pin at its top. If not, a ball runs against it.
     """
     start_seconds, stop_seconds = start_and_stop_seconds

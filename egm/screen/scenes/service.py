@@ -483,7 +483,7 @@ def _draw_tone_keys(context: DrawingContext, rect: Rect) -> None:
 
 
 def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
-    """Return the rectangles that must be touched in the touch test. They fill ``rect`` but for narrow gaps."""
+    """Return the rectangles that must be touched in the touch test. They fill ``rect`` except for narrow gaps."""
     x, y, w, h = rect
     column_count, row_count = max(4, int(w // 120)), max(3, int(h // 90))
     width, height = w / column_count, h / row_count

@@ -59,7 +59,7 @@ def format_prize_name(
 ) -> str:
     """Return a prize's name in the player's language, with the number of symbols that it needs.
 
-    The number is left out if the game has its own name for the prize and no prize for another number.
+    The number is left out if the game has its own name for the prize, and no prize with this name for another number.
     """
     if symbol:
         return texts.translate(
@@ -342,7 +342,7 @@ def _draw_prize(
 
 
 def _compute_small_print_height(layout: Layout, line_count: int = 1) -> float:
-    """Return the height for ``line_count`` lines of small print on a side panel, but at least for two."""
+    """Return the height for ``line_count`` lines of small print on a side panel; one line gets the height of two."""
     return (62.0 if not layout.is_telephone else 50.0) + max(0, line_count - 2) * SMALL_PRINT_LINE_HEIGHT
 
 

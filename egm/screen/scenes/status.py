@@ -76,7 +76,7 @@ _DESCRIPTION_BY_REFUSAL: Final = {
 def _compute_notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
     """Return how many seconds a notice is shown.
 
-    The notice of a payment to the player is shown longer than others, as long as the machine has no credit.
+    If the machine has no credit, the notice of a payment to the player is shown longer than others.
     """
     if notice.code in _PAYOUT_NOTICE_CODES and not snapshot.credit_cents:
         return _PAYOUT_NOTICE_SECONDS
@@ -248,8 +248,9 @@ def _describe_tournament(context: DrawingContext, tournament: TournamentView) ->
 def _has_bet_changed(view: View) -> bool:
     """Return whether the player has changed the bet since the presented game began.
 
-    If no game is presented, this is true if the key pressed last changes the bet. Times are compared, because a round
-    that several positions play together begins without a press of PLAY.
+    If no game is presented, return whether the last key or touch was one that changes the bet. Otherwise it must also
+    be later than the start of the presentation: a round that several positions play together starts without a press of
+    PLAY.
     """
     began_at = view.presentation.began_at if view.presentation is not None else view.pressed_at - 1
     return view.last_action_name in _BET_CHANGING_ACTIONS and view.pressed_at > began_at
@@ -271,10 +272,10 @@ _BET_CHANGING_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
 
 
 def _describe_lost_round(context: DrawingContext) -> str:
-    """Return a text that says how the last table round ended and what it cost, if it paid nothing.
+    """Return a text that says how the last table round ended and what it cost; "" if the round returned anything.
 
-    For a Keno ticket of several draws, it has the ticket's cost and total win. Return "" after the player has changed
-    the bet.
+    For a finished Keno ticket of several draws, the text has the ticket's cost and total win, whether it won or not.
+    Return "" after the player has changed the bet.
     """
     if has_touched_bets_since_game(context.view):
         return ""
@@ -428,9 +429,9 @@ def _choose_game_status(
 def _describe_total_win(context: DrawingContext, cents: int) -> TextAndColour:
     """Return a text about what a game has paid in total, and the text's colour.
 
-    At a table, payments include stakes: the text says that the amount was received, and for which stake. If the amount
-    is less than the stake, or if every bet returned exactly its stake, the text says that it is returned. Video poker
-    pays by a pay table, and its text has the form of a reel game's.
+    At a table, the amount paid includes stakes, so the text says which amount was received and for which stake. If the
+    amount is less than the stake, or if every bet returned exactly its stake, the text says instead that the amount was
+    returned. For video poker, the text is the same as for reels: the amount won.
     """
     keno_text_and_colour = _describe_finished_keno_ticket(context)
     if keno_text_and_colour is not None:

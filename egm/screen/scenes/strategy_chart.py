@@ -21,15 +21,18 @@ _HAND_NAMES_WIDTH_SHARE: Final = 0.3
 
 
 def has_strategy_chart(context: DrawingContext) -> bool:
-    """Return whether the game on the screen has a strategy chart; the machine removes it if the venue allows none."""
+    """Return whether the game on the screen has a strategy chart, which shows the best decision for each hand.
+
+    If the venue does not allow such charts, the machine publishes the game without its chart.
+    """
     return context.game_data.get("chart") is not None
 
 
 def draw_chart(context: DrawingContext, rect: Rect) -> None:
     """Draw the chart of a game that has one, and the meaning of its letters below.
 
-    The chart has a column for each first card of the dealer, and a row for each hand of the player: its names by
-    language, and a letter for each column, the advised decision.
+    The chart has a column for each first card of the dealer, and a row for each hand of the player. A row has the name
+    of the hand and, in each column, a letter that stands for the advised decision.
     """
     columns, rows = context.game_data["chart"]["columns"], context.game_data["chart"]["rows"]
     painter, (x, y, w, h) = context.painter, rect

@@ -217,7 +217,7 @@ def _describe_winner(context: DrawingContext, result: TableRoundResult) -> str:
 
 
 def find_selected_spot(context: DrawingContext, table: TableGameData) -> BetSpot | None:
-    """Return the bet spot that is selected with the keys, or else the one touched last, or None."""
+    """Return the bet spot that is selected with the keys, or else the one touched last; None if there is neither."""
     view = context.view
     if view.is_focus_shown and can_place_chips(view, context.theme):
         touch_targets = list_table_touch_targets(view, context.layout)
@@ -233,9 +233,9 @@ def list_shown_results(context: DrawingContext) -> tuple[str, ...]:
 
 
 def _draw_results(context: DrawingContext, table: TableGameData, rect: Rect) -> float:
-    """Draw the past results, and the note that they do not affect later ones; nothing for a card game.
+    """Draw the past results of a table, and the note that they do not affect later ones.
 
-    Return the lower end of the drawing, in units.
+    For a card game, draw nothing. Return the lower end of the drawing, in units.
     """
     painter, (x, y, w, _) = context.painter, rect
     if table.felt_kind == "cards":
@@ -801,7 +801,7 @@ def draw_felt_prizes(context: DrawingContext, rect: Rect, spot_groups: tuple[str
 
 
 def list_prize_pages(context: DrawingContext) -> list[tuple[str, ...]]:
-    """Return, for each help page with pays, the groups of bet spots whose pays it states."""
+    """Return the ids of all groups of bet spots, divided among the help pages that state what the bets pay."""
     table = context.view.table
     groups = tuple(table.groups) if table is not None else ()
     groups_per_page = 10 if not context.layout.is_portrait else 16 if not context.layout.is_telephone else 9

@@ -123,7 +123,7 @@ def _lay_out_areas(layout: Layout, area_count: int) -> list[Rect]:
 def list_area_touch_targets(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets of a wheel game's betting areas; a touch selects the area's next stake.
 
-    Return none while the machine takes no bets.
+    Return an empty list while the machine takes no bets.
     """
     game = view.game
     if game is None or not is_wheel_game(game) or not view.is_request_accepted("bet"):
