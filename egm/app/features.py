@@ -62,7 +62,7 @@ def list_staff_registers(features: Features) -> dict[str, Register]:
 def build_menu(features: Features) -> ServiceMenu:
     """Return the staff's main menu.
 
-    Raises InvariantError if the machine could refuse a form without showing the reason.
+    Raises InvariantError if the state table can refuse a form's event without reporting the refusal to the screen.
     """
     state_table = features.state_table
     menu = ServiceMenu(

@@ -281,7 +281,7 @@ class MachineProcess:
         return journal
 
     def _allow_new_journal(self) -> None:
-        """Allow a new journal to be started, and note that this start begins one.
+        """Allow a new journal to be started, and store that this run begins one.
 
         Raises :class:`JournalDamaged` if any file of an earlier journal exists.
         """
@@ -472,7 +472,7 @@ class MachineProcess:
         return player_position
 
     def _create_host_money(self) -> HostMoney:
-        """Return the state of the hosts' money functions (such as credit transfers), from the cabinet file."""
+        """Return the object that says which money functions (such as credit transfers) the cabinet file gives hosts."""
         host_table = self._cabinet_file.host
         return HostMoney(
             ticket_validator=host_table.ticket_validator,
@@ -668,14 +668,14 @@ class MachineProcess:
         asyncio.get_running_loop().call_soon(self._send_update, player_position)
 
     def _send_update(self, player_position: PlayerPosition) -> None:
-        """Update a position after journal entries that belong to no event."""
+        """Update a position's screens and devices after journal entries that were written outside of events."""
         self._position_numbers_to_update.discard(player_position.machine.position.number)
         if not self._has_ended:
             with self._stop_on_error():
                 player_position.process_change()
 
     def _notify_attached_services(self) -> None:
-        """Notify the services of every position that the machine has changed."""
+        """Notify the background services of every position, such as links, that the machine has changed."""
         if self._attached_services:
             number_by_position = {
                 player_position: player_position.machine.position.number

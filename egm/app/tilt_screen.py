@@ -75,7 +75,7 @@ async def serve_tilt_screen(
     *,
     tilt_code: str = "memory_damaged",
 ) -> None:
-    """Serve the screen with this tilt until cancelled."""
+    """Show on the screen, until cancelled, that the machine is stopped by the tilt ``tilt_code`` for ``reason``."""
     profile = _load_profile_or_generic(machine_table)
     now = clock.now().isoformat(timespec="seconds")
     snapshot = build_snapshot_without_memory(machine_table, profile, now).model_copy(

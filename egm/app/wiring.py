@@ -27,8 +27,8 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
 ) -> Iterator[Event]:
     """Yield the events into which a device report is translated.
 
-    ``device_kind`` is the kind of the device; ``doors_known_open`` are the doors that the machine already knows to
-    be open, without those that another I/O board reports open.
+    ``device_kind`` is the kind of the device, such as ``hopper``. ``doors_known_open`` are the doors that the machine
+    has recorded as open, except those that another I/O board reports open.
     """
     match report:
         case interface.PaperInEscrow(escrow_number=escrow, content=interface.Banknote(amount_cents=amount)):

@@ -51,7 +51,11 @@ class LinkEnrolmentStep(SetupStep):
         self.stick_result = None
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
-        """Return the service page of the progressive link: how to enrol, the request's key, the answer, and actions."""
+        """Return the service page on which the machine is enrolled with a progressive controller.
+
+        It shows instructions, the digest of the requested certificate's key, the certificate once it is installed,
+        and the actions that are possible.
+        """
         instruction_rows = (
             PageRow(cells=(build_plain_text(n), build_text(f"first.link.step_{n}"))) for n in (1, 2, 3)
         )

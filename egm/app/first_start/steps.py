@@ -168,7 +168,10 @@ class FieldsStep(SetupStep):
         return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt, actions=actions)
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: PLR0911 (one return for each reason of refusal)
-        """Store the entered field, or remove the last one; once all are entered, store them in the draft."""
+        """Process an input: the value of the next field, "back" or "next"; return the step to show or a refusal.
+
+        "back" removes the value entered last. "next" stores all values in the draft, once all fields are filled in.
+        """
         next_field = self._find_next_field(draft)
         if action == "back":
             if not self.entered_values:
@@ -250,7 +253,10 @@ class ProbeDevicesStep(SetupStep):
     """A function that returns the serial ports to probe."""
     id: str = "devices"
     probed_port_and_protocol: tuple[str, str] | None = None
-    """The serial port and the protocol being probed: two empty texts before the first, None while none is probed."""
+    """The serial port that is being probed, and with which protocol; None if the probing has not begun or has ended.
+
+    Both texts are empty until the first port is probed.
+    """
 
     def open_step(self) -> None:
         """Reset the step when it is reached: show that probing for devices is in progress."""
@@ -471,7 +477,11 @@ class EnrolStaffStep(SetupStep):
         return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt)
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:
-        """Process one field of a new person; the last one enrols the person."""
+        """Process a field's value for a new person, or an action on the list of staff if nobody is being added.
+
+        The value of the last field enrols the person. "back" removes the value entered last. Return the step to show
+        next, or the text of a refusal.
+        """
         if action == "back":
             if self.new_person_values is None:
                 return NextStep.BACK
