@@ -121,7 +121,7 @@ def iter_known_occurrence_meters(declarations: EntryDeclarations) -> Iterator[st
 
 
 def build_meter_families(reading: MeterReading, occurrence_meters: Iterable[str]) -> list[Metric]:
-    """Return the metric families of the machine's meters, except those since power-up or door closing.
+    """Return the metric families of the machine's meters, except meters that count since power-up or door closing.
 
     Coin in, coin out and games played, which give a game's return (RTP), are also included for each game.
     ``occurrence_meters`` are the occurrence meters (counts of events) to export even if they are still 0.
@@ -169,7 +169,10 @@ class MachineCollector(Collector):
         self._published = tuple(family_by_name.values()), on_read
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metric families that were published last; for an authenticated reader, call their ``on_read``."""
+        """Return the metric families that were published last.
+
+        If the reader is authenticated, also call the ``on_read`` function that was published with them.
+        """
         families, on_read = self._published
         if _IS_READER_AUTHENTICATED.get():
             on_read()

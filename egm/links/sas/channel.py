@@ -35,7 +35,10 @@ CHIRP_INTERVAL_NS: Final = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class SendBytes:
-    """Action: send ``data`` to the host. With ``has_wakeup_bit``, the ninth bit is set, which only a chirp needs."""
+    """Action: send ``data`` to the host; ``has_wakeup_bit`` sets the ninth bit of its first byte.
+
+    The machine sets that bit only in a chirp: its own address, sent regularly while no host polls.
+    """
 
     data: bytes
     has_wakeup_bit: bool = False

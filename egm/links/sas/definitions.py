@@ -12,9 +12,9 @@ class TableConfidence(StrEnum):
     """The degree of certainty that a row of a SAS table is right, by its sources."""
 
     TWO_SOURCES = "A"
-    """Two or more independent public sources, or an experiment."""
+    """Two or more independent public sources agree on the row, or an experiment has confirmed it."""
     ONE_SOURCE = "B"
-    """One public source."""
+    """One public source states the row."""
     GENERAL_KNOWLEDGE = "K"
     """General knowledge only: such a poll is not implemented, or is off unless the cabinet file switches it on."""
     CONFLICT = "X"

@@ -65,16 +65,17 @@ class SasLineHealth:
     is_host_polling: bool = False
     poll_count: int = 0
     busy_reply_count: int = 0
-    """The number of replies that a request is still being processed."""
+    """The number of replies that only said that the request is still being processed."""
     refused_poll_count: int = 0
     broken_message_count: int = 0
     """The number of times that received bytes formed no message; many point to a bad cable."""
     other_machine_poll_count: int = 0
     """The number of messages to other machines on the line."""
     reply_counts_by_limit_ms: tuple[tuple[int, int], ...] = ()
-    """Pairs of an upper limit in milliseconds and the number of replies within it, but not within a lower limit.
+    """Numbers of replies by reply time: pairs of an upper limit in milliseconds and a number of replies.
 
-    The reply time runs from reading a poll's last byte to writing the reply. The last limit is 0: all slower replies.
+    Each reply is counted once, at the lowest limit that it keeps. A reply slower than all limits is counted at the
+    limit 0, which is the last. The reply time runs from reading a poll's last byte to writing the reply.
     """
     total_reply_ns: int = 0
     """The sum of all reply times, in nanoseconds."""

@@ -139,9 +139,10 @@ class SasLineService:
             restore_thread_priority()
 
     def process_change(self, snapshot: Snapshot) -> None:
-        """Update the exceptions about money; for new journal entries, send their exceptions and a new readout.
+        """Raise and withdraw the exceptions about tickets and transfers, as the machine's state now requires.
 
-        After an accepted bill, also close the bill acceptor if the host has asked for that.
+        If there are new journal entries, also send their exceptions and a new readout (the data that the host may
+        read) to the line. After an accepted bill, close the bill acceptor if the host has asked for that.
         """
         self._money_exceptions.update_exceptions()
         if snapshot.journal_sequence <= self._sent_sequence:

@@ -170,8 +170,8 @@ SUPPORTED_METER_CODES: Final = (
 def read_meter(code: int, readout: SasReadout, game_id: str = "") -> int | None:
     """Return the value of the SAS meter with this code, in the meter's own unit.
 
-    Without ``game_id`` the whole machine is metered. Return None if the machine does not support the meter,
-    or only for the whole machine.
+    With a ``game_id``, it is the meter of that game, otherwise the meter of the whole machine. Return None if the
+    machine does not support the meter, or if a game's meter is requested that exists only for the whole machine.
     """
     if code not in SUPPORTED_METER_CODES or (game_id and code not in METER_CODES_AVAILABLE_PER_GAME):
         return None

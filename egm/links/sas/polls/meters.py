@@ -87,7 +87,7 @@ def answer_value_of_bills(_: LongPoll, readout: SasReadout) -> Reply:
 
 # ----------------------------------------------------------------------------------------- meters of one game
 def _find_requested_game_id(request: LongPoll, readout: SasReadout, game_number_bcd: bytes) -> str | None:
-    """Return the id of the requested game, empty for the machine, None if there is no such game."""
+    """Return the id of the game that the poll requests by number: "" for the machine, None if there is no such game."""
     game_number = decode_bcd(request, game_number_bcd)
     if game_number == 0:
         return ""
