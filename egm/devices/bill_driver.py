@@ -137,7 +137,7 @@ class BillDriver(LineDriver[MessageT]):
         return frozenset(self._cents_by_note_code.values())
 
     def enable(self, denominations_cents: frozenset[int], *, accepts_tickets: bool = False) -> None:
-        """Accept notes of these values, as far as the acceptor has codes for them; tickets if ``accepts_tickets``."""
+        """Accept notes of these values, if the acceptor has codes for them; if ``accepts_tickets``, tickets too."""
         self._enabled_cents = denominations_cents
         self._accepts_tickets = accepts_tickets
         self._wake_event.set()
@@ -240,11 +240,12 @@ class BillDriver(LineDriver[MessageT]):
             self._emit(AcceptorReadiness(device=self.name, is_accepting=is_accepting))
 
     def _handle_escrowed_paper(self, content: PaperContent | None, reported_code: bytes) -> None:
-        """Handle the acceptor's report that a bill or ticket is in escrow; ``content`` None means that it is not known.
+        """Handle the acceptor's report that a bill or ticket is in escrow.
 
-        The machine is informed of an enabled paper and decides about it; any other paper is returned. Nothing happens
-        until the value of every note code has been queried. While a stacking is ordered, the first report of another
-        paper is ignored, because it may be a late reply from before the order.
+        ``content`` is None if its value or bar code is unknown. If the machine has enabled such papers, it is informed
+        and decides about this one; any other paper is returned. The report is only stored until the value of every
+        note code has been queried. While a stacking is ordered, the first report of another paper is ignored, because
+        it may be a late reply from before the order.
         """
         self._reported_escrow_code = reported_code
         if not self._value_check.are_all_channels_queried:
@@ -290,7 +291,8 @@ class BillDriver(LineDriver[MessageT]):
     def _is_decision_valid_after_line_loss(self, paper: _EscrowedPaper) -> bool:
         """Return whether the machine's decision about a paper in escrow still applies after the line was lost.
 
-        A decision to hold or return the paper does; a decision to stack it does not.
+        Only a decision to hold or return the paper still applies. If the decision was to stack it, or none was made,
+        the machine must decide again.
         """
         return (
             paper.machine_decision in {EscrowCommand.HOLD, EscrowCommand.RETURN}

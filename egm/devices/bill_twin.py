@@ -265,7 +265,7 @@ class BillTwin(Twin[MessageT]):
         return f"{description} inserted"
 
     def _insert_bill(self, *, amount_cents: int, counterfeit: bool = False) -> str:
-        """Insert a bill of ``amount_cents``; ``counterfeit`` true for a bad one."""
+        """Insert a bill of ``amount_cents``; if ``counterfeit``, the simulated acceptor will reject it."""
         if amount_cents not in self._note_code_by_cents:
             known_values = ", ".join(map(str, sorted(self._note_code_by_cents)))
             raise ActionError(
@@ -302,14 +302,14 @@ class BillTwin(Twin[MessageT]):
         return "repaired"
 
     def _set_note_box(self, *, present: bool) -> str:
-        """Remove (``present`` false) or replace (true) the cash box."""
+        """Put the cash box back if ``present``, and repair the acceptor; otherwise take the cash box out."""
         if present:
             return self._repair_acceptor()
         self._stop_in_fault(PaperPhase.BOX_REMOVED)
         return "cash box removed"
 
     def _fill_note_box(self) -> str:
-        """Fill the cash box, at the latest after the bill that is moving now."""
+        """Fill the cash box: at once, or once the acceptor has finished with the bill or ticket inside."""
         if self._paper is None:
             self._stop_in_fault(PaperPhase.BOX_FULL)
         else:

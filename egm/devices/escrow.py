@@ -52,7 +52,7 @@ from egm.devices.ledgers import EscrowLedger, EscrowPhase
 class EscrowVerdict(StrEnum):
     """The result of the escrow rule for a report of the bill acceptor, such as "credited" or "a repeat".
 
-    The values are older names; twins and logs show them.
+    Its values, such as "lost_track" for DISPUTED, are older names.
     """
 
     CREDITED = "credited"  # this report caused the credit

@@ -283,7 +283,7 @@ class InputsReported(DeviceEvent):
 
 # ---------------------------------------------------------------- wheel
 class WheelPhase(StrEnum):
-    """The phase of the present game on a real wheel, as the machine uses it."""
+    """The phase of the current spin of a real wheel, reduced to the phases that the machine distinguishes."""
 
     WAITING = "waiting"
     BETTING = "betting"
@@ -347,7 +347,7 @@ class BillAcceptor(Device, Protocol):
     """A device that accepts bills and tickets into escrow, and stacks or returns them as ordered."""
 
     def enable(self, denominations_cents: frozenset[int], *, accepts_tickets: bool = False) -> None:
-        """Accept notes of these values, as far as the acceptor has codes for them; tickets if ``accepts_tickets``."""
+        """Accept notes of these values, if the acceptor has codes for them; if ``accepts_tickets``, tickets too."""
 
     def disable(self) -> None:
         """Accept no more bills or tickets. A paper already in escrow still waits for the machine's decision."""
@@ -405,7 +405,7 @@ class IoBoard(Device, Protocol):
         """Light exactly these elements of the light tower; all others go out."""
 
     def switch_bell(self, *, on: bool) -> None:
-        """Switch the alarm bell, which works without the screen's loudspeaker."""
+        """Switch the alarm bell on or off; it is a bell of its own, not a sound of the screen's loudspeaker."""
         ...
 
     @property

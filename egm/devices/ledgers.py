@@ -23,7 +23,7 @@ class LedgerOrderError(Exception):
 
 # ---------------------------------------------------------------- bills and tickets
 class EscrowPhase(StrEnum):
-    """The phase of an ordered stacking: first ORDERED; from the credit until the record is closed CREDITED."""
+    """The phase of a stacking that the machine has ordered: ORDERED until the paper is credited, then CREDITED."""
 
     ORDERED = "ordered"  # the machine has decided to keep it; nothing is credited
     CREDITED = "vended"  # it is in the box and credited; the acceptor may not have our acknowledgement
@@ -86,10 +86,10 @@ class EscrowLedger(Protocol):
 
 # ---------------------------------------------------------------- coins
 class CoinLedger(Protocol):
-    """Durable record of how far a coin acceptor's events are credited; coins have no escrow."""
+    """Durable record of the last coin acceptor event that was processed, so that each coin is credited once."""
 
     def find_exchange_progress(self) -> int | None:
-        """Return up to which event coins are credited, in the driver's own encoding; None before the first event."""
+        """Return the driver's code of the last event that it has processed, coins credited; None before the first."""
 
     def credit_coins_in(
         self,

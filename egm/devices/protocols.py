@@ -39,7 +39,7 @@ class DeviceProtocol:
     line_settings: LineSettings
     twin_class: Callable[..., Twin[Any]]
     first_channel: int | None = None
-    """The protocol's number of the first denomination; None if the device accepts no money.
+    """The number of the protocol's first channel; None if the device accepts no money.
 
     A channel is the number by which a protocol names a kind of coin or note (see :mod:`egm.devices.channel_values`).
     """

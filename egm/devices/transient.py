@@ -117,7 +117,7 @@ class TransientCoinLedger:
         self.disputed_coins: list[DisputedCoins] = []
 
     def find_exchange_progress(self) -> int | None:
-        """Return up to which event coins are credited, or None before the first event."""
+        """Return the driver's code of the last event that it has processed, coins credited; None before the first."""
         return self._exchange_progress
 
     def credit_coins_in(
@@ -179,7 +179,7 @@ class TransientPayoutLedger:
             self.disputed_coins_by_payout[payout_id] = record.ordered_coins - paid_coins
 
     def close_unordered_payout(self, payout_id: str) -> None:
-        """Record, as finished with no coins paid, a payout that was never ordered.
+        """Record that a payout which was requested but never ordered is finished, and that no coin was paid.
 
         Raises LedgerOrderError if a payout is open.
         """

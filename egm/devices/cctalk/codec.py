@@ -248,7 +248,7 @@ def decode_hopper_status(data: bytes) -> HopperStatus:
 
 @dataclass(frozen=True, slots=True)
 class HopperTestFlags:
-    """Those results of a hopper's self-test that the driver uses."""
+    """The results of a hopper's self-test; results that the driver does not use are left out."""
 
     jammed: bool = False
     timed_out: bool = False
@@ -307,9 +307,9 @@ def encode_high_level_reply(*, is_full: bool) -> bytes:
 
 
 class CountryScaling(NamedTuple):
-    """How the values in the names of a country's notes are converted to its currency.
+    """How the value in the name of a country's note is converted to the major unit of its currency.
 
-    The number in a name times ``factor`` is in units that have ``decimal_places`` decimal places.
+    The value is multiplied by ``factor``, then divided by ten to the power ``decimal_places``.
     """
 
     factor: int

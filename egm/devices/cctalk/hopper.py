@@ -162,8 +162,8 @@ class CctalkHopperDriver(CctalkDriver):
         """Record coins that left the hopper without an order, and report their value as disputed.
 
         ``lifetime_paid_coins`` is the hopper's lifetime counter. Nothing is recorded while a payout is open
-        (``is_payout_open``), because coins are then expected to leave, and if another hopper was installed or the
-        counter was lost, because the counters then differ by no number of coins.
+        (``is_payout_open``), because coins are then expected to leave. Nothing is recorded either if another hopper was
+        installed or the counter has fallen, because the change of the counter is then not a number of coins.
         """
         unordered_coins = 0
         if self._lifetime_paid_coins_when_idle is not None and self._serial_when_idle == self._serial:
@@ -270,8 +270,9 @@ class CctalkHopperDriver(CctalkDriver):
     def _close_payout(self, record: PayoutRecord, paid_coins: int, doubt_reason: str = "") -> None:
         """Close the payout in the ledger with ``paid_coins``, then report it as finished.
 
-        Too many coins are later reported as a fault; too few only if the hopper's self-test says that it has found no
-        coin. ``doubt_reason`` says why further coins may have left the hopper; "" if that is impossible.
+        If too many coins were paid, a later cycle reports a fault. If too few were paid, it reports one only if the
+        hopper's self-test says that no coin was found. ``doubt_reason`` says why further coins may have left the
+        hopper; "" if that is impossible.
         """
         self._ledger.close_payout(record.payout_id, paid_coins, doubt_reason)
         self._may_be_paying = True

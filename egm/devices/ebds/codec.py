@@ -171,7 +171,7 @@ class EbdsPoll:
 class NoteQuery:
     """The query of one row of the acceptor's note table.
 
-    The message also contains the settings of a poll, ``poll``.
+    The message also has the settings and orders of ``poll``, as every poll has.
     """
 
     poll: EbdsPoll
@@ -205,7 +205,7 @@ class AuxiliaryCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptorStatus:
-    """The acceptor's status; ``note_code`` (1 to 7, 0 for none) or ``barcode`` is the paper that it reports."""
+    """The acceptor's status; ``note_code`` (1 to 7, 0 for none) or ``barcode`` identifies the bill or ticket in it."""
 
     ack_number: int
     bits: AcceptorStatusBits

@@ -157,7 +157,10 @@ class EbdsTwin(BillTwin[EbdsFrame]):
 
     # ------------------------------------------------------------ the mechanics
     def _handle_phase_change(self, phase: PaperPhase) -> None:
-        """Report a rejected paper in the next status; let a bill pulled back by fraud out after ``return_seconds``."""
+        """Prepare what the new phase requires: a report of a rejected paper, or the exit of a bill pulled back.
+
+        A rejected paper is reported in the next status. A bill that is pulled back leaves after ``return_seconds``.
+        """
         if phase is PaperPhase.REJECTING:
             self._bits_for_next_status |= AcceptorStatusBits.REJECTED
         elif phase is PaperPhase.CHEATED:

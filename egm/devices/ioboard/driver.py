@@ -88,7 +88,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         self._lit_tower_lights = light_names
 
     def switch_bell(self, *, on: bool) -> None:
-        """Switch the alarm bell, which works without the screen's loudspeaker."""
+        """Switch the alarm bell on or off; it is a bell of its own, not a sound of the screen's loudspeaker."""
         self._is_bell_on = on
 
     @property
@@ -114,7 +114,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
-        """Forget the last session: the inputs and pulse counts of the I/O board are unknown until it reports them."""
+        """Discard the inputs and pulse counts that the I/O board reported in the last session: it must report again."""
         self._board_boot_number = None
         self._are_inputs_known = False
         self._acknowledged_edge_number = 0

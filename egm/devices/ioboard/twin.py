@@ -215,33 +215,33 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         }
 
     def _set_door(self, *, name: str, open_: bool) -> str:
-        """Open or close a door (``name``, ``open``)."""
+        """Open the door called ``name`` if ``open_``; otherwise close it."""
         self._set_input("door", name, is_on=open_)
         return f"{name} door {'open' if open_ else 'closed'}"
 
     def _turn_key(self, *, name: str, on: bool) -> str:
-        """Turn a key switch (``name``, ``on``)."""
+        """Turn the key switch called ``name`` on or off (``on``)."""
         self._set_input("key", name, is_on=on)
         return f"{name} key {'on' if on else 'off'}"
 
     def _press_button(self, *, button: str) -> str:
-        """Press a button (``button``); it is released a moment later."""
+        """Press the button called ``button``; it is released a moment later."""
         self._set_input("button", button, is_on=True)
         self._schedule_step(_BUTTON_PRESS_SECONDS, lambda: self._set_input("button", button, is_on=False))
         return f"{button} pressed"
 
     def _set_mains(self, *, good: bool) -> str:
-        """Set the mains sensor (``good``: whether there is mains voltage)."""
+        """Make the mains sensor report mains voltage if ``good``; otherwise that there is none."""
         self._set_input("sensor", "mains_good", is_on=good)
         return "mains sensor set"
 
     def _set_battery_sensor(self, *, good: bool) -> str:
-        """Set the battery sensor (``good``: whether the battery has its voltage)."""
+        """Make the battery sensor report a good battery if ``good``; otherwise a low one."""
         self._set_input("sensor", "battery_good", is_on=good)
         return "battery sensor set"
 
     def _jam_button(self, *, button: str) -> str:
-        """Make a button (``button``) stick in the pressed position."""
+        """Make the button called ``button`` stick in the pressed position."""
         self._set_input("button", button, is_on=True)
         return f"{button} sticks"
 
