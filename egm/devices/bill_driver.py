@@ -76,13 +76,13 @@ class _EscrowedPaper:
     escrow_number: int
     content: PaperContent | None
     reported_code: bytes
-    """The bytes that identify the paper in the acceptor's report, such as its note code."""
+    """The bytes that identify the bill or ticket in the acceptor's report, such as its note code."""
     escrowed_at: float
-    """The event loop's time at which the paper came into escrow."""
+    """The event loop's time at which the bill or ticket came into escrow."""
     machine_decision: EscrowCommand = EscrowCommand.UNDECIDED
-    """The machine's decision about the paper; UNDECIDED until it has decided."""
+    """The machine's decision about the bill or ticket; UNDECIDED until it has decided."""
     return_reason: ReturnReason = ReturnReason.RETURNED_BY_ACCEPTOR
-    """The reason to report if the paper is returned."""
+    """The reason to report if the bill or ticket is returned."""
 
 
 def parse_ticket_barcode(text: str) -> Barcode | None:
@@ -147,11 +147,11 @@ class BillDriver(LineDriver[MessageT]):
         self.enable(frozenset())
 
     def stack(self, escrow_number: int) -> None:
-        """Order the acceptor to stack paper number ``escrow_number``; do nothing if that paper has left escrow."""
+        """Order the acceptor to stack the bill or ticket ``escrow_number``; do nothing if it has left escrow."""
         self._store_machine_decision(escrow_number, EscrowCommand.STACK)
 
     def return_paper(self, escrow_number: int) -> None:
-        """Order the acceptor to return paper number ``escrow_number``; do nothing if that paper has left escrow."""
+        """Order the acceptor to return the bill or ticket ``escrow_number``; do nothing if it has left escrow."""
         self._store_machine_decision(escrow_number, EscrowCommand.RETURN, ReturnReason.ORDERED_BY_MACHINE)
 
     def hold_in_escrow(self, escrow_number: int) -> None:
@@ -167,10 +167,10 @@ class BillDriver(LineDriver[MessageT]):
         decision: EscrowCommand,
         return_reason: ReturnReason = ReturnReason.RETURNED_BY_ACCEPTOR,
     ) -> None:
-        """Store the machine's decision about the paper of this escrow number.
+        """Store the machine's decision about the bill or ticket that has this escrow number.
 
-        Do nothing if the paper has left escrow or the decision is already final. ``return_reason`` is reported if the
-        paper is returned.
+        Do nothing if it has left escrow or the decision is already final. ``return_reason`` is the reason to report if
+        it is returned.
         """
         paper = self._escrowed_paper or self._last_session_paper
         if (
@@ -214,9 +214,9 @@ class BillDriver(LineDriver[MessageT]):
         self._report_value_faults(self._value_check)
 
     def _reset_session(self) -> None:
-        """Clear what is known of the acceptor, because its line was opened again.
+        """Clear what the acceptor has reported: its line was opened again, or it does not reply.
 
-        A paper that was in escrow before counts only once the acceptor has reported it again.
+        A bill or ticket that was in escrow before counts only once the acceptor has reported it again.
         """
         # In the first session after a start, the disputed paper may be one of an earlier run.
         if self._may_report_disputed_paper is None:
@@ -231,7 +231,7 @@ class BillDriver(LineDriver[MessageT]):
 
     @abstractmethod
     def _reset_device_state(self) -> None:
-        """Clear the acceptor's status and settings of the last session; implemented per protocol."""
+        """Clear the acceptor's status and settings after its connection was lost; implemented per protocol."""
 
     def _report_readiness(self, *, is_accepting: bool) -> None:
         """Emit an event if the acceptor has started or stopped accepting bills and tickets."""
@@ -289,10 +289,10 @@ class BillDriver(LineDriver[MessageT]):
             paper.return_reason = ReturnReason.NOT_ENABLED
 
     def _is_decision_valid_after_line_loss(self, paper: _EscrowedPaper) -> bool:
-        """Return whether the machine's decision about a paper in escrow still applies after the line was lost.
+        """Return whether the machine's decision about a bill or ticket in escrow still applies after the line was lost.
 
-        Only a decision to hold or return the paper still applies. If the decision was to stack it, or none was made,
-        the machine must decide again.
+        Only a decision to hold or return the bill or ticket still applies. If the decision was to stack it, or none was
+        made, the machine must decide again.
         """
         return (
             paper.machine_decision in {EscrowCommand.HOLD, EscrowCommand.RETURN}
@@ -300,16 +300,19 @@ class BillDriver(LineDriver[MessageT]):
         )
 
     def _update_escrow_command(self, exchange_progress: int = 0) -> EscrowCommand:
-        """Update the decision about the paper in escrow, and return the command to send; UNDECIDED if none is due yet.
+        """Update the decision about the bill or ticket in escrow, and return the command to send to the acceptor.
+
+        The result is UNDECIDED if no command is due yet.
 
         ``exchange_progress`` says up to which of the acceptor's messages the driver has read; it is stored with a stack
         order.
 
         The acceptor stacks whatever is in escrow when a stack order arrives. The order is therefore recorded in one
-        cycle and sent in a later one, and only after a recent reply that the same paper is still in escrow.
+        cycle and sent in a later one, and only after a recent reply that the same bill or ticket is still in escrow.
 
-        The paper is returned if the machine does not decide in time, if the machine has stopped since its decision (a
-        door, a tilt, a hand-pay), or if the acceptor leaves the paper in escrow for too long after a stack order.
+        The bill or ticket is returned if the machine does not decide in time, if the machine has stopped since its
+        decision (a door, a tilt, a hand-pay), or if the acceptor leaves the bill or ticket in escrow for too long after
+        a stack order.
         """
         paper = self._escrowed_paper
         if paper is None or paper.reported_code != self._reported_escrow_code:
@@ -346,7 +349,7 @@ class BillDriver(LineDriver[MessageT]):
         return paper.machine_decision
 
     def _end_overdue_order(self) -> None:
-        """End a stack order that has made no progress for too long: the paper becomes a disputed amount.
+        """End a stack order that has made no progress for too long: the bill or ticket becomes a disputed amount.
 
         While a fault that a person must clear is active, the time does not run.
         """
@@ -363,10 +366,10 @@ class BillDriver(LineDriver[MessageT]):
             self._emit(AmountDisputed(device=self.name, text=text))
 
     def _handle_stacked_paper(self) -> None:
-        """Handle the acceptor's report that the paper is in the box for good: credit it once.
+        """Handle the acceptor's report that the bill or ticket is in the box for good: credit it once.
 
         The report may be acknowledged only after this. If no stacking was ordered, a disputed amount is opened. If the
-        paper is disputed already, because its report came too late, nothing is credited.
+        bill or ticket is disputed already, because its report came too late, nothing is credited.
         """
         if self._may_report_disputed_paper and self._escrow.content is None:
             self._may_report_disputed_paper = False

@@ -94,7 +94,7 @@ class EscrowRules:
         return self._ledger.has_disputed_paper()
 
     def can_order_stacking(self) -> bool:
-        """Return whether the machine now permits an order to stack the paper in escrow."""
+        """Return whether the machine now permits an order to stack the bill or ticket in escrow."""
         return self._ledger.can_order_stacking()
 
     def record_stack_order(self, content: PaperContent, exchange_progress: int = 0) -> None:
@@ -102,21 +102,21 @@ class EscrowRules:
         self._ledger.reserve_credit_before_stacking(content, exchange_progress)
 
     def is_stacking_ordered(self) -> bool:
-        """Return whether the stacking of a paper is ordered and not yet credited."""
+        """Return whether the stacking of a bill or ticket is ordered and not yet credited."""
         record = self._ledger.find_open()
         return record is not None and record.phase is EscrowPhase.ORDERED
 
     def record_direction(self, *, to_box: bool) -> None:
-        """Record whether the acceptor reports that the paper moves into the box (``to_box``) or back to the player.
+        """Record the reported direction of the bill or ticket: into the box (``to_box``) or back to the player.
 
-        Do nothing unless the stacking of a paper is ordered.
+        Do nothing unless the stacking of a bill or ticket is ordered.
         """
         record, is_returning = self._ledger.find_open(), not to_box
         if record is not None and record.phase is EscrowPhase.ORDERED and record.is_returning != is_returning:
             self._ledger.record_direction(is_returning=is_returning)
 
     def handle_stacked(self) -> EscrowVerdict:
-        """Handle the report that the paper is in the box for good: credit it, unless the report is a repeat.
+        """Handle the report that the bill or ticket is in the box for good: credit it, unless the report is a repeat.
 
         After this returns, the report may be acknowledged. UNORDERED_STACKING: no stacking was ordered, so nothing is
         credited.
@@ -130,7 +130,7 @@ class EscrowRules:
         return EscrowVerdict.CREDITED
 
     def open_disputed_amount_of_unordered_paper(self, reason: str, amount_max_cents: int) -> None:
-        """Open a disputed amount of up to ``amount_max_cents`` for a paper that was stacked without an order."""
+        """Open a disputed amount of up to ``amount_max_cents`` for a bill or ticket stacked without an order."""
         self._ledger.open_disputed_amount_of_unordered_paper(reason, amount_max_cents)
 
     def close_lost_paper_as_disputed(self, reason: str) -> None:
@@ -140,11 +140,11 @@ class EscrowRules:
     def handle_clear_path(
         self, reason: str, *, is_still_in_escrow: bool = False, is_command_unsent: bool = False
     ) -> EscrowVerdict:
-        """Handle the report that no paper is moving and that all reports are acknowledged: close the open record.
+        """Handle the report that no bill or ticket moves and all reports are acknowledged: close the open record.
 
-        ``is_still_in_escrow``: the paper whose stacking was ordered still lies in escrow. ``is_command_unsent``: the
-        acceptor was certainly not sent the command to stack it. Any other paper whose stacking was ordered, and that is
-        not reported as returned, becomes a disputed amount.
+        ``is_still_in_escrow``: the bill or ticket whose stacking was ordered still lies in escrow.
+        ``is_command_unsent``: the acceptor was certainly not sent the command to stack it. Any other bill or ticket
+        whose stacking was ordered, and that is not reported as returned, becomes a disputed amount.
         """
         record = self._ledger.find_open()
         if record is None:

@@ -353,10 +353,10 @@ class BillAcceptor(Device, Protocol):
         """Accept no more bills or tickets. A paper already in escrow still waits for the machine's decision."""
 
     def stack(self, escrow_number: int) -> None:
-        """Order the acceptor to stack paper number ``escrow_number``; do nothing if that paper has left escrow."""
+        """Order the acceptor to stack the bill or ticket ``escrow_number``; do nothing if it has left escrow."""
 
     def return_paper(self, escrow_number: int) -> None:
-        """Order the acceptor to return paper number ``escrow_number``; do nothing if that paper has left escrow."""
+        """Order the acceptor to return the bill or ticket ``escrow_number``; do nothing if it has left escrow."""
 
     def hold_in_escrow(self, escrow_number: int) -> None:
         """Keep paper number ``escrow_number`` in escrow until ``stack`` or ``return_paper`` decides about it.

@@ -23,7 +23,7 @@ class LedgerOrderError(Exception):
 
 # ---------------------------------------------------------------- bills and tickets
 class EscrowPhase(StrEnum):
-    """The phase of a stacking that the machine has ordered: ORDERED until the paper is credited, then CREDITED."""
+    """The phase of an ordered stacking: ORDERED until the bill or ticket is credited, then CREDITED."""
 
     ORDERED = "ordered"  # the machine has decided to keep it; nothing is credited
     CREDITED = "vended"  # it is in the box and credited; the acceptor may not have our acknowledgement
@@ -54,7 +54,7 @@ class EscrowLedger(Protocol):
         """Return whether a bill or ticket of this acceptor is disputed, so that its report may still come."""
 
     def can_order_stacking(self) -> bool:
-        """Return whether the machine still accepts money, so that the paper in escrow may be stacked."""
+        """Return whether the machine still accepts money, so that the bill or ticket in escrow may be stacked."""
 
     def reserve_credit_before_stacking(self, content: PaperContent, exchange_progress: int) -> None:
         """Open the record of a bill or ticket in phase ORDERED, before the acceptor is ordered to stack it."""
@@ -72,10 +72,10 @@ class EscrowLedger(Protocol):
         """Close an ORDERED record as a disputed amount: the whereabouts of the bill or ticket are unknown."""
 
     def open_disputed_amount_of_unordered_paper(self, reason: str, amount_max_cents: int) -> None:
-        """Open a disputed amount of up to ``amount_max_cents``: the acceptor has stacked a paper without an order."""
+        """Open a disputed amount of up to ``amount_max_cents`` for a bill or ticket stacked without an order."""
 
     def record_direction(self, *, is_returning: bool) -> None:
-        """Store in the open stacking record whether the acceptor reports that the paper moves back to the player."""
+        """Store in the open stacking record whether the acceptor reports that it returns the bill or ticket."""
 
     def record_exchange_progress(self, progress: int) -> None:
         """Store in the open stacking record up to which of the acceptor's messages the driver has read.

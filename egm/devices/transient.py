@@ -44,11 +44,11 @@ class TransientEscrowLedger:
         return self._record
 
     def has_disputed_paper(self) -> bool:
-        """Return whether a paper was disputed. It stays so, because without a machine nobody can rule on it."""
+        """Return whether a bill or ticket was disputed; it stays disputed, because nobody can rule on it here."""
         return bool(self.disputed_papers or self.unordered_stackings_cents)
 
     def can_order_stacking(self) -> bool:
-        """Return True: without a machine, nothing forbids the stacking of a paper."""
+        """Return True: without a machine, nothing forbids the stacking of a bill or ticket."""
         return True
 
     def reserve_credit_before_stacking(self, content: PaperContent, exchange_progress: int) -> None:
@@ -62,7 +62,10 @@ class TransientEscrowLedger:
         )
 
     def credit_stacked_paper(self) -> None:
-        """Credit the paper being stacked, and set phase CREDITED. Raises LedgerOrderError unless it is ORDERED."""
+        """Credit the bill or ticket being stacked, and set phase CREDITED.
+
+        Raises LedgerOrderError unless the record is in phase ORDERED.
+        """
         record = self._require_record(EscrowPhase.ORDERED)
         self.credited_papers.append(record.content)
         self._record = replace(record, phase=EscrowPhase.CREDITED)
@@ -85,17 +88,17 @@ class TransientEscrowLedger:
         self.void_reasons.append(reason)
 
     def close_lost_paper_as_disputed(self, reason: str) -> None:
-        """Close the record of the ordered paper as disputed. Raises LedgerOrderError if none is ordered."""
+        """Close the record of the ordered bill or ticket as disputed. Raises LedgerOrderError if none is ordered."""
         self.disputed_papers.append(self._require_record(EscrowPhase.ORDERED).content)
         self._record = None
         self.void_reasons.append(reason)
 
     def open_disputed_amount_of_unordered_paper(self, reason: str, amount_max_cents: int) -> None:  # noqa: ARG002 (real ledgers use it)
-        """Record that the acceptor stacked a paper, worth ``amount_max_cents`` at most, without an order."""
+        """Record that the acceptor stacked a bill or ticket, worth ``amount_max_cents`` at most, without an order."""
         self.unordered_stackings_cents.append(amount_max_cents)
 
     def record_direction(self, *, is_returning: bool) -> None:
-        """Store whether the acceptor reports that it moves the ordered paper back to the player."""
+        """Store whether the acceptor reports that it moves the ordered bill or ticket back to the player."""
         self._record = replace(self._require_record(EscrowPhase.ORDERED), is_returning=is_returning)
 
     def record_exchange_progress(self, progress: int) -> None:

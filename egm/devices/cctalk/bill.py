@@ -116,7 +116,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         self._renew_settings_at = 0.0
 
     def _reset_device_state(self) -> None:
-        """Clear what the validator has reported in the last session; continue from the stored exchange progress."""
+        """Clear what the validator has reported: its line was opened again, or it does not reply.
+
+        Events are then read on from the last one that the driver has processed, as the ledger states.
+        """
         self._exchange_progress = self._escrow.exchange_progress
         self._scaling_by_country.clear()
         self._is_identified = False
@@ -260,9 +263,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
 
     # ------------------------------------------------------------ commands to the acceptor
     async def _send_routing_order(self) -> None:
-        """Send the routing order for the paper in escrow: return it, stack it or extend its escrow time.
+        """Send the routing order for the bill or ticket in escrow: return it, stack it or extend its escrow time.
 
-        An order to stack is not sent if the last query is too old, because another paper could be in escrow by now.
+        An order to stack is not sent if the last query is too old, because another bill or ticket could be in escrow by
+        now.
         """
         is_stacking_ordered = self._escrow.is_stacking_ordered()
         command = self._update_escrow_command(self._exchange_progress or 0)
@@ -326,7 +330,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
 
 
 def _is_in_escrow(event: CctalkEvent) -> bool:
-    """Return whether the event reports a paper in escrow."""
+    """Return whether the event reports a bill or ticket in escrow."""
     return (
         event.result_b == codec.BILL_IN_ESCROW_RESULT
         if event.result_a

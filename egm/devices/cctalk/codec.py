@@ -158,9 +158,9 @@ class CctalkFrame:
 
 
 def cut_frame(buffer: bytes) -> FrameCut[CctalkFrame] | None:
-    """Cut the first ccTalk frame off the received bytes; return None if it is not complete.
+    """Separate the first ccTalk frame from the received bytes; return None until it is complete.
 
-    See :mod:`egm.devices.framing` for the result.
+    The result has the frame, or the error of invalid bytes, and the number of bytes that it used.
     """
     if len(buffer) < _PACKET_OVERHEAD_BYTES:
         return None

@@ -128,7 +128,7 @@ class CctalkCoinDriver(CctalkDriver):
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
-        """Clear what is known of the coin acceptor, because its line was opened again."""
+        """Clear what the coin acceptor has reported: its line was opened again, or it does not reply."""
         self._renew_settings_at = 0.0
         self._is_identified = False
         self._value_check = ChannelValueCheck(self._cents_by_slot, self._currencies)

@@ -90,7 +90,7 @@ class CctalkHopperDriver(CctalkDriver):
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
-        """Clear the hopper's serial number, because the line was opened again: it may be another hopper."""
+        """Clear the hopper's serial number, because its connection was lost: it may be another hopper now."""
         self._serial = None
         self._next_level_query_at = 0.0
 

@@ -278,9 +278,9 @@ class IdentificationText:
 
 
 def cut_frame(buffer: bytes) -> FrameCut[EbdsFrame] | None:
-    """Cut the first EBDS frame off the received bytes; return None if it is not complete.
+    """Separate the first EBDS frame from the received bytes; return None until it is complete.
 
-    See :mod:`egm.devices.framing` for the result.
+    The result has the frame, or the error of invalid bytes, and the number of bytes that it used.
     """
     if (garbage := skip_to_start_byte(buffer, _START_OF_TEXT, EBDS_PROTOCOL)) is not None:
         return garbage

@@ -156,7 +156,9 @@ class Id003Frame:
 
 
 def cut_frame(buffer: bytes) -> FrameCut[Id003Frame] | None:
-    """Cut the first ID-003 frame off the received bytes; return None if it is not complete.
+    """Separate the first ID-003 frame from the received bytes; return None until it is complete.
+
+    The result has the frame, or the error of invalid bytes, and the number of bytes that it used.
 
     After a bad length or CRC only the start byte is refused, so a valid frame after it is still found.
     """
@@ -295,7 +297,7 @@ def _decode_currency_table(data: bytes) -> CurrencyTable:
 
 
 def _decode_escrow(data: bytes) -> StatusReport:
-    """Decode the status of a paper in escrow: a note code, or a bar code."""
+    """Decode the status of a bill or ticket in escrow: a note code, or a bar code."""
     if len(data) > 1 and data[0] == BARCODE_ESCROW_CODE:
         text = data[1:].rstrip(b"\0 ").decode("ascii", "replace")
         return StatusReport(Id003Status.ESCROW, barcode=text, data=data)

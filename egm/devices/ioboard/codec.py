@@ -196,7 +196,9 @@ class InputEdge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputStatus:
-    """The I/O board's inputs, and its oldest unacknowledged edges in order, without gap, 32 at most.
+    """The levels of the I/O board's inputs, and its oldest unacknowledged edges (changes of an input).
+
+    There are at most 32 edges, in order and without a gap.
 
     ``input_levels_mask`` has one bit for each input, by its number.
     """
@@ -227,12 +229,12 @@ IoBoardMessage = (
 
 
 def compute_next_edge_number(edge_number: int) -> int:
-    """Return the number of the edge after ``edge_number``; after 65535 comes 1."""
+    """Return the number of the next edge (change of an input) after ``edge_number``; after 65535 comes 1."""
     return edge_number % 0xFFFF + 1
 
 
 def count_edges_after(edge_number: int, later_edge_number: int) -> int:
-    """Return how many edges come after number ``edge_number`` up to ``later_edge_number``: 0 to 65534.
+    """Return how many edges (changes of an input) come after ``edge_number``, up to and with ``later_edge_number``.
 
     The numbers run from 1 to 65535 and start again at 1.
     """
@@ -276,9 +278,9 @@ def _encode_frame(frame_type: FrameType, data: bytes) -> bytes:
 
 
 def cut_message(buffer: bytes) -> FrameCut[IoBoardMessage] | None:
-    """Cut the first message of the I/O board's line off the received bytes; return None if it is not complete.
+    """Separate the first message on the I/O board's line from the received bytes; return None until it is complete.
 
-    See :mod:`egm.devices.framing` for the result.
+    The result has the message, or the error of invalid bytes, and the number of bytes that it used.
     """
     if (garbage := skip_to_start_byte(buffer, _SYNC_BYTE, IO_BOARD_PROTOCOL)) is not None:
         return garbage
