@@ -314,7 +314,7 @@ def _list_accepted_inputs(engine: StateMachineEngine[PositionMachine]) -> tuple[
 
 
 def _iter_notices(machine: PositionMachine) -> Iterator[Notice]:
-    """Yield the notice of the last event, then the current notices of every feature."""
+    """Yield the notices (texts for the person at the screen): that of the last event, then those of every feature."""
     if machine.notice is not None:
         yield machine.notice
     yield from machine.component(Features).iter_notices(machine)

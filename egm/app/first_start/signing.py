@@ -95,7 +95,7 @@ class SignedStep(SetupStep):
         raise NotImplementedError
 
     def can_be_signed(self, draft: CabinetFileDraft) -> bool:
-        """Return whether what the page shows may be signed now."""
+        """Return whether the persons may sign now what the page shows; each step has its own condition."""
         raise NotImplementedError
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
@@ -331,7 +331,7 @@ class SignCabinetFileStep(SignedStep):
 
 
 def _format_device_kinds(draft: CabinetFileDraft) -> PageText:
-    """Return the kinds of the drafted devices as a list."""
+    """Return the kinds of the devices in the draft, such as the hopper, as a text with commas."""
     code_by_index = {
         str(i): f"device.{PROTOCOLS[found_device.protocol].device_kind}"
         for i, found_device in enumerate(draft.devices)

@@ -389,7 +389,7 @@ class PickSeveralStep(SetupStep):
         )
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
-        """Choose the touched option, or undo its choice; continue once the list is confirmed."""
+        """Choose the touched option, or undo its choice; go to the next step once the person confirms the list."""
         _, _, index_text = action.partition("toggle:")
         options, chosen_ids = self.list_options(draft), self.list_chosen_ids(draft)
         if action == "back":
@@ -581,7 +581,7 @@ def _find_field_refusal(roster: Roster, field_index: int, text: str) -> PageText
 
 
 def _build_permitted_roles_text(permission: Permission) -> PageText:
-    """Return the roles with a permission, as a list."""
+    """Return the names of the roles that have this permission, as a text with commas."""
     permitted_roles = [role for role in Role if Person("0", "-", role).has_permission(permission)]
     return PageText(
         kind="list",

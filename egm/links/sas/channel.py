@@ -46,9 +46,9 @@ class SendBytes:
 
 @dataclass(frozen=True, slots=True)
 class RunPollEffect:
-    """Action: run the effect of ``poll``, then call :meth:`SasChannelState.reply_to_request`.
+    """Action: execute the request that ``poll`` makes, then call :meth:`SasChannelState.reply_to_request`.
 
-    If the effect takes too long, call :meth:`SasChannelState.send_busy_reply` first.
+    If the poll's effect function takes too long, call :meth:`SasChannelState.send_busy_reply` first.
     """
 
     poll: PollImplementation
@@ -130,7 +130,7 @@ class _LastReply:
 
 
 class _RunningEffect(NamedTuple):
-    """The poll whose effect is still running, and the exceptions pending when it was first received."""
+    """The poll whose request is still being executed, and the exceptions that waited when it was first received."""
 
     request_frame: bytes
     pending_exceptions: tuple[SasException, ...]

@@ -107,7 +107,7 @@ def restore_thread_priority() -> None:
 
 
 class _PendingEffect(NamedTuple):
-    """The effect of a poll that was answered busy: the poll's frame, and the future of the effect's reply."""
+    """A poll that was answered "busy" because its request is still being executed: its frame and its future reply."""
 
     request_frame: bytes
     future: "Future[Reply | None]"

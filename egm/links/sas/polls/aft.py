@@ -237,7 +237,7 @@ def _answer_interrogation(
 def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
     """Encode the result of a transfer: index in the history, status, amounts, and cumulative meters.
 
-    Only the meters of this kind of transfer are stated, and none if nothing moved.
+    The cumulative meters are those of this kind of transfer. If no money was moved, no meter is included.
     """
     identifier = result.identifier.encode("latin-1")
     local_result_time = result.result_time.astimezone(host.machine.identity.venue.zone)
