@@ -393,7 +393,7 @@ class MachineProcess:
         )
 
     def _create_machine_of_position(self, journal: Journal, position: Position) -> PositionMachine:
-        """Return the machine of one player position on the journal, with the installed games."""
+        """Return the machine as one player position uses it, with the journal and the installed games."""
         machine_table = self._cabinet_file.machine
         second_folder = journal.medium_folders[-1]
         machine = PositionMachine(
@@ -600,7 +600,7 @@ class MachineProcess:
         return [player_position.server.responding_screen_count for player_position in self._positions]
 
     async def _wait_until_stopped(self) -> None:
-        """Wait until something stops the machine; raise the error that did."""
+        """Wait until an error or a requested restart stops the machine; then raise that error."""
         if self._stop_future is not None:
             await self._stop_future
 

@@ -109,7 +109,7 @@ def settle_removed_devices_and_hosts(
 
 
 def refuse_changed_currency(journal: JournalView, currency: str) -> None:
-    """Raise :class:`OperatorError` if ``currency``, the profile's, is not the currency in which the journal is kept."""
+    """Raise :class:`OperatorError` if the jurisdiction's ``currency`` differs from the currency of the journal."""
     recorded_currency = journal.state(IntegrityKey.CURRENCY)
     if recorded_currency not in {None, currency}:
         raise OperatorError(

@@ -198,7 +198,7 @@ def _read_machine_table(file: Path) -> MachineTable:
 
 
 def _load_profile_or_generic(machine_table: MachineTable) -> Profile:
-    """Return the jurisdiction profile that the machine's identity names, or the generic one if it cannot be loaded."""
+    """Return the profile (rules) that ``machine_table`` names, or the generic profile if that cannot be loaded."""
     try:
         return load_profile(machine_table.profile)
     except OperatorError:  # the screen shows only the fault, for which the generic profile is enough

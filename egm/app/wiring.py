@@ -101,7 +101,7 @@ def list_outputs_under_test(outputs: frozenset[str], group: str) -> frozenset[st
 
 
 def find_lit_lamps(snapshot: Snapshot) -> frozenset[str]:
-    """Return the lamps to light: one for each button that the machine accepts now."""
+    """Return the names of the button lamps to light: those of all buttons that the machine accepts now."""
     return frozenset(snapshot.accepted_inputs) & frozenset(_EVENT_BY_BUTTON)
 
 

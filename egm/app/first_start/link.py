@@ -114,7 +114,10 @@ class LinkEnrolmentStep(SetupStep):
         return NextStep.STAY
 
     def _install_controller_answer(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
-        """Read the controller's answer from the enrolment stick, check it, and use its certificate; stay here."""
+        """Read the controller's answer from the enrolment stick, check it, and use its certificate.
+
+        The current step stays on the screen.
+        """
         answer, key = self.enrolment_stick.read_answer(), self.certificate_folder.read_request_key()
         digest = "" if key is None else compute_key_digest(key.public_key())
         answer.read_certificate_details().check_holder_and_validity(

@@ -87,7 +87,7 @@ class SignedStep(SetupStep):
         return draft.roster
 
     def execute_signed_action(self, draft: CabinetFileDraft) -> None:
-        """Execute what the persons have signed. Raises OperatorError, OSError."""
+        """Execute what the persons have signed, such as writing the cabinet file. Raises OperatorError, OSError."""
         raise NotImplementedError
 
     def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
@@ -126,7 +126,10 @@ class SignedStep(SetupStep):
         return self._build_page(PageTable(rows=(missing_row, *rows)), prompt=prompt)
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: PLR0911 (one return for each reason of refusal)
-        """Accept a signer's number, then the PIN; after the last signer, execute what was signed."""
+        """Process a signer's staff number or PIN; after the last required signer, execute what was signed.
+
+        Return the step to show next, or the text of a refusal.
+        """
         if action == "back":
             return self._go_back()
         if not self.is_asking_for_signers:

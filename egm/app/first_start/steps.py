@@ -106,7 +106,7 @@ class WelcomeStep(SetupStep):
     """The first step of the first start: a list of the questions to come."""
 
     following_step_ids: tuple[str, ...]
-    """The ids of the steps that will follow."""
+    """The ids of the steps that follow this one, in order; the page lists them."""
     id: str = "welcome"
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:  # noqa: ARG002 (signature of a step)
@@ -313,7 +313,10 @@ class ProbeDevicesStep(SetupStep):
         return self._build_page(PageTable(rows=rows), actions=(retry_action, simulated_action, _NEXT_ACTION))
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
-        """Leave the step, probe again, or choose simulated devices if no real one replied; refuse all while probing."""
+        """Process a touched action: leave the step, probe again or, if no real device replied, choose simulated ones.
+
+        Every action is refused while ports are being probed.
+        """
         if self.probed_port_and_protocol is not None:
             return build_refusal_text("not_offered")
         if action == "simulated" and not self._has_real_devices(draft):
@@ -353,7 +356,7 @@ class PickSeveralStep(SetupStep):
         self.examined_option = ""
 
     async def gather_page_data(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
-        """Examine the options to choose from in a thread; choose all of them if none is chosen yet."""
+        """Examine in a thread the options to choose from; then choose all of them if none has been chosen before."""
         loop = asyncio.get_running_loop()
 
         def on_progress(name: str) -> None:
