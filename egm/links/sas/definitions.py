@@ -18,7 +18,7 @@ class TableConfidence(StrEnum):
     GENERAL_KNOWLEDGE = "K"
     """General knowledge only: such a poll is not implemented, or is off unless the cabinet file switches it on."""
     CONFLICT = "X"
-    """Sources conflict; the row's note says how, and what this machine does."""
+    """Public sources contradict each other; the row's note says how, and what this machine does."""
 
 
 class PollType(StrEnum):
@@ -38,13 +38,13 @@ class ExceptionUrgency(StrEnum):
     """The way in which a SAS exception waits for the host: queued, with priority, or in real time only."""
 
     QUEUED = "queued"
-    """In the queue, first in, first out."""
+    """The exception waits in the queue, first in, first out."""
     PRIORITY = "priority"
-    """Sent before the queue, and repeated until the host has read what the exception announces."""
+    """The exception is sent before those in the queue, and repeated until the host has read what it announces."""
     QUEUED_OR_PRIORITY = "either"
-    """In the queue or with priority, as the machine chooses; this machine sends it with priority."""
+    """SAS lets the machine queue the exception or send it with priority; this machine sends it with priority."""
     REAL_TIME = "real_time"
-    """Sent only while real-time event reporting is on."""
+    """The exception is sent only while real-time event reporting is on."""
 
 
 class SasMeterUnit(StrEnum):

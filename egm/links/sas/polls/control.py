@@ -92,7 +92,10 @@ def enable_bill_acceptor(host: SasHost, _: LongPoll) -> Reply:
 
 
 def configure_bills(host: SasHost, request: LongPoll) -> Reply:
-    """Answer poll 08: set the bills to accept, one bit each, and whether each bill closes the acceptor."""
+    """Answer poll 08: set which bills are accepted, and whether the acceptor is closed after each accepted bill.
+
+    The poll has one bit for each kind of bill.
+    """
     accepted_bills_mask, action_flags = decode_binary(request.data[:4]), request.data[4]
     bills_cents = [
         value * 100 for code, value in BILL_VALUE_BY_CODE.items() if accepted_bills_mask >> code & 1

@@ -120,7 +120,10 @@ def answer_current_win(host: SasHost, _: LongPoll) -> Reply:
 
 
 def answer_queued_win(host: SasHost, request: LongPoll) -> Reply:
-    """Answer poll 85: the oldest unread progressive win, as in 84; it counts as read once the host has received it."""
+    """Answer poll 85: the oldest unread progressive win, in the layout of poll 84.
+
+    The win counts as read once the host has received the reply.
+    """
     return replace(answer_current_win(host, request), is_resent_on_repeat=True)
 
 
@@ -130,7 +133,10 @@ def mark_win_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
 
 
 def answer_queued_wins(host: SasHost, _: LongPoll) -> Reply:
-    """Answer poll 87: up to 32 progressive wins of the oldest win's group: group, count, then level and amount each."""
+    """Answer poll 87: the unread progressive wins of one group, at most 32, from the oldest unread win on.
+
+    The reply has the group, the number of wins, then each win's level and amount.
+    """
     wins = _list_wins_for_one_reply(host)
     if not wins:
         return Reply(prepend_length(bytes(2)), is_resent_on_repeat=True)
