@@ -206,9 +206,9 @@ class BillDriver(LineDriver[MessageT]):
         return self._accepts_tickets and not self._value_check.has_differences
 
     def _store_reported_value(self, code: int, reported_value: ReportedValue | None) -> None:
-        """Store the value that the acceptor reports for a note code; None means that it gives no reply.
+        """Store the value that the acceptor reports for a note code; None means that it does not reply.
 
-        Report the faults that follow from it.
+        Then report the faults of note codes whose values are wrong or unknown.
         """
         self._value_check.store_reported_value(code, reported_value)
         self._report_value_faults(self._value_check)

@@ -104,7 +104,7 @@ class BillTwin(Twin[MessageT]):
         """Return whether the machine has enabled the simulated acceptor for any bill or ticket."""
 
     def _handle_phase_change(self, phase: PaperPhase) -> None:
-        """Do nothing; a protocol that reports events instead of states stores the event of the new phase here."""
+        """Do nothing; a protocol that reports events overrides this method to store the event of the new phase."""
 
     # ------------------------------------------------------------ commands of a protocol
     def stack_escrowed_paper(self) -> bool:

@@ -65,9 +65,9 @@ class EscrowVerdict(StrEnum):
 
 
 class EscrowRules:
-    """The escrow rule of one bill acceptor: all reports about a paper together credit it once, or not at all.
+    """The escrow rule of one bill acceptor: a bill or ticket is credited at most once, however often it is reported.
 
-    The state is in the ledger only.
+    All state is in the ledger, so it survives a restart.
     """
 
     def __init__(self, ledger: EscrowLedger) -> None:
@@ -81,10 +81,9 @@ class EscrowRules:
 
     @property
     def exchange_progress(self) -> int | None:
-        """Return up to which of the acceptor's messages the driver has read, as stored in the open stacking record.
+        """Return the driver's code of the last acceptor message that it has read, such as an event number.
 
-        The value is in the driver's own encoding, for example the number of the last event. None without an open
-        record.
+        It is stored in the record of the bill or ticket being stacked. Return None without such a record.
         """
         record = self._ledger.find_open()
         return None if record is None else record.exchange_progress
@@ -159,9 +158,9 @@ class EscrowRules:
         return EscrowVerdict.DISPUTED
 
     def record_exchange_progress(self, progress: int) -> None:
-        """Store in the open stacking record up to which of the acceptor's messages the driver has read.
+        """Store the driver's code of the last acceptor message that it has read, in the open stacking record.
 
-        Do nothing without an open record or a change.
+        Do nothing if there is no open record or it has this code already.
         """
         if self.exchange_progress not in {None, progress}:
             self._ledger.record_exchange_progress(progress)

@@ -76,7 +76,7 @@ PaperContent = Banknote | Barcode
 # ---------------------------------------------------------------- events of every device
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceEvent:
-    """An event of a device; ``device`` is its name in the cabinet file."""
+    """Base class of the events that drivers report; ``device`` is the device's name in the cabinet file."""
 
     device: str
 
@@ -302,7 +302,7 @@ class WheelPhaseReported(DeviceEvent):
 
     phase: WheelPhase
     spin_counter: int
-    """The wheel's own count of the spin."""
+    """The number that the wheel's reader has given the spin; it counts spins, restarts and wraps."""
     number: int | None = None
     is_void: bool = False
 
@@ -369,7 +369,7 @@ class CoinAcceptor(Device, Protocol):
     """Interface of a coin acceptor; there is no escrow, so an accepted coin cannot be returned."""
 
     def enable(self, denominations_cents: frozenset[int]) -> None:
-        """Accept coins of these values, as far as the acceptor has a channel for them."""
+        """Accept coins of these values; a value for which the acceptor has no channel is ignored."""
 
     def disable(self) -> None:
         """Accept no coins: all of them fall through to the tray."""

@@ -78,7 +78,7 @@ class EscrowLedger(Protocol):
         """Store in the open stacking record whether the acceptor reports that it returns the bill or ticket."""
 
     def record_exchange_progress(self, progress: int) -> None:
-        """Store in the open stacking record up to which of the acceptor's messages the driver has read.
+        """Store in the open stacking record which message of the acceptor the driver has read last.
 
         ``progress`` is in the driver's own encoding, for example the number of the last event.
         """
@@ -89,7 +89,7 @@ class CoinLedger(Protocol):
     """Durable record of the last coin acceptor event that was processed, so that each coin is credited once."""
 
     def find_exchange_progress(self) -> int | None:
-        """Return the driver's code of the last event that it has processed, coins credited; None before the first."""
+        """Return the driver's code of the last acceptor event that it has processed; None before the first event."""
 
     def credit_coins_in(
         self,

@@ -100,7 +100,7 @@ class PrinterTwin(Twin[MessageT]):
             self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)
 
     def _take_ticket(self) -> None:
-        """Take the ticket out of the paper path."""
+        """Take the printed ticket out of the paper path, as a person would."""
         self._is_ticket_in_path = False
 
     def handle_power_loss(self) -> None:

@@ -44,7 +44,7 @@ class DeviceProtocol:
     A channel is the number by which a protocol names a kind of coin or note (see :mod:`egm.devices.channel_values`).
     """
     channel_count: int = 0
-    """How many channels the protocol has."""
+    """The number of channels of the protocol; each stands for one kind of coin or note."""
     is_bus: bool = False
     """Whether several devices share a line, each with its own address."""
 

@@ -102,7 +102,7 @@ class TransientEscrowLedger:
         self._record = replace(self._require_record(EscrowPhase.ORDERED), is_returning=is_returning)
 
     def record_exchange_progress(self, progress: int) -> None:
-        """Store in the open stacking record, if any, up to which of the acceptor's messages the driver has read."""
+        """Store in the open stacking record, if any, the driver's code of the last message that it has read."""
         if self._record is not None:
             self._record = replace(self._record, exchange_progress=progress)
 
@@ -120,7 +120,7 @@ class TransientCoinLedger:
         self.disputed_coins: list[DisputedCoins] = []
 
     def find_exchange_progress(self) -> int | None:
-        """Return the driver's code of the last event that it has processed, coins credited; None before the first."""
+        """Return the driver's code of the last acceptor event that it has processed; None before the first event."""
         return self._exchange_progress
 
     def credit_coins_in(

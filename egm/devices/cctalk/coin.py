@@ -110,7 +110,7 @@ class CctalkCoinDriver(CctalkDriver):
         return frozenset(self._cents_by_slot.values())
 
     def enable(self, denominations_cents: frozenset[int]) -> None:
-        """Accept coins of these values, as far as the acceptor has a slot for them."""
+        """Accept coins of these values; a value for which the acceptor has no coin slot is ignored."""
         self._enabled_cents = denominations_cents
         self._wake_event.set()
 

@@ -324,7 +324,7 @@ def decode_machine_message(frame: EbdsFrame) -> EbdsPoll | NoteQuery | Auxiliary
 
 
 def _decode_poll(ack_number: int, data: bytes) -> EbdsPoll:
-    """Decode the machine's poll."""
+    """Return the machine's poll that the three bytes ``data`` encode."""
     return EbdsPoll(
         ack_number=ack_number,
         enabled_notes_mask=data[0],

@@ -272,7 +272,7 @@ def _decode_names(bits: int, name_by_bit: tuple[str, ...]) -> frozenset[str]:
 
 
 def _encode_frame(frame_type: FrameType, data: bytes) -> bytes:
-    """Return a frame with its length and CRC."""
+    """Return a frame of this type with these data, completed by its length and CRC, as the bytes to send."""
     body = bytes((_SYNC_BYTE, _FRAME_BYTES_MIN + len(data), frame_type)) + data
     return body + compute_crc_kermit(body).to_bytes(2, "little")
 
