@@ -298,7 +298,11 @@ class PlayerPosition:
         return _SCREEN_RECONNECT_SECONDS_MAX if is_resumed_game else self._read_minimum_game_seconds()
 
     def _end_shown_game(self, play_id: str | None) -> None:
-        """End the game whose outcome a screen has shown, at once or when its minimum time has passed."""
+        """Schedule the end of the game ``play_id``, whose outcome a screen has shown.
+
+        It ends at once or, if that is later, when the minimum duration of a game has passed. Ignore a report about an
+        earlier game.
+        """
         if play_id != self._shown_play_id:  # a late report of an earlier game: this one is still being shown
             return
         elapsed_seconds = (self.machine.clock.monotonic_ns() - self._outcome_sent_ns) / 1e9

@@ -102,7 +102,7 @@ _CYCLING_CHECK_INTERVAL_SECONDS: Final = 5.0
 
 
 class MachineProcess:
-    """One machine on one event loop.
+    """One machine with all its player positions, on one event loop.
 
     :meth:`run` runs it until it is cancelled or an error stops it; the error is raised.
     """
@@ -378,7 +378,7 @@ class MachineProcess:
     def _open_ticket_desk(
         self, first_machine: PositionMachine, ticket_store: TicketStore | None
     ) -> TicketDesk | None:
-        """Return the desk that numbers and redeems tickets; None if the machine has no ticket store."""
+        """Return the ticket desk, which numbers and redeems tickets; None if the ticket ledger cannot be used."""
         if ticket_store is None:
             return None
         return create_ticket_desk(
@@ -636,7 +636,10 @@ class MachineProcess:
             raise
 
     async def _run_background_cycling(self) -> None:
-        """Draw random numbers between games, at random intervals, and discard them (background cycling: NJ, OK, NZ)."""
+        """Draw random numbers between games, at random intervals, and discard them.
+
+        Some jurisdictions (NJ, OK, NZ) require this background cycling.
+        """
         while True:
             pause_ns = 0
             if (

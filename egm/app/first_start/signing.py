@@ -344,7 +344,7 @@ def _format_device_kinds(draft: CabinetFileDraft) -> PageText:
 
 @dataclass(slots=True, kw_only=True)
 class RestoreCabinetFileStep(SignedStep):
-    """The step, the first of all, in which two people restore the cabinet file that was signed last.
+    """The first step if the memory has a signed cabinet file: two people restore the file that was signed last.
 
     They must be on the staff roster that the machine's existing memory records.
     """
