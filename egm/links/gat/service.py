@@ -126,7 +126,10 @@ class GatService:
         return True
 
     def _calculate(self, parsed_request: SpecialFunctionRequest) -> None:
-        """Start the calculation of the requested signatures, or store the installed software as the result at once."""
+        """Start the calculation of the requested signatures.
+
+        If no signatures are requested, store the digests of the installed software as the result at once.
+        """
         if parsed_request.result_kind is FunctionResultKind.SIGNATURES:
             self._start_signing(parsed_request)
             return

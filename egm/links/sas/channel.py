@@ -267,7 +267,7 @@ class SasChannelState:
         return append_crc(bytes((self.address, EVENT_REPORT_MARK, code)) + exception.data)
 
     def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[ChannelAction]:
-        """Reply to a long poll, or schedule its effect on the machine.
+        """Reply to a long poll, or have its effect function (which executes the host's request) run by the machine.
 
         If the host repeats a poll whose reply has ``is_resent_on_repeat``, send that reply again. If real-time event
         reporting is on and an exception waits, send the exception instead of the reply. A poll that this machine does
@@ -351,7 +351,7 @@ class SasChannelState:
         yield SendBytes(frame)
 
     def _process_acknowledgement(self, now_ns: int) -> Iterator[ChannelAction]:
-        """Handle the host's acknowledgement of the last reply: remove the exceptions that this reply completes.
+        """Handle the host's acknowledgement of the last reply: remove the exceptions that it has reported or ended.
 
         Yield the reports for the machine, if any.
         """

@@ -16,7 +16,7 @@ class TableConfidence(StrEnum):
     ONE_SOURCE = "B"
     """One public source states the row."""
     GENERAL_KNOWLEDGE = "K"
-    """General knowledge only: such a poll is not implemented, or is off unless the cabinet file switches it on."""
+    """The row rests on general knowledge; its poll is not implemented, or is off until the cabinet file enables it."""
     CONFLICT = "X"
     """Public sources contradict each other; the row's note says how, and what this machine does."""
 
@@ -77,7 +77,7 @@ class SasExceptionDefinition:
     urgency: ExceptionUrgency
     confidence: TableConfidence = TableConfidence.TWO_SOURCES
     is_in_regulator_minimum: bool = False
-    """Whether the exception is in the smallest set that a jurisdiction has published (Montana)."""
+    """Whether the exception is in the set that Montana requires, the smallest that a jurisdiction has published."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -262,7 +262,7 @@ class SasLineThread(threading.Thread):
                 self._health.other_machine_poll_count += 1
 
     def _perform_action(self, port: SasPort | None, action: ChannelAction) -> None:
-        """Perform an action of the protocol state: send bytes, run a poll's effect, or report to the machine.
+        """Perform an action of the protocol state: send bytes, run a poll's effect function, or report to the machine.
 
         If the port is closed (None), the first two are dropped.
         """
@@ -292,10 +292,10 @@ class SasLineThread(threading.Thread):
         ] += 1
 
     def _run_or_check_effect(self, port: SasPort, effect: RunPollEffect) -> None:
-        """Run the effect of a SAS poll on the machine's event loop, and send its reply.
+        """Run a SAS poll's effect function, which executes the host's request, and send the reply that it returns.
 
-        If the effect takes too long, reply that the machine is busy. The host then repeats the poll, which waits for
-        the same effect instead of running it again. A broadcast gets no reply.
+        It runs on the machine's event loop. If it takes too long, reply that the machine is busy. The host then repeats
+        the poll, which waits for the same run instead of starting another. A broadcast gets no reply.
         """
         frame = effect.request.frame
         if self._pending_effect is not None and self._pending_effect.request_frame == frame:

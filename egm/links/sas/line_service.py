@@ -175,7 +175,7 @@ class SasLineService:
 
     # ------------------------------------------------------------------ called on the line's thread
     def _schedule_poll_effect(self, effect: RunPollEffect) -> "Future[Reply | None]":
-        """Schedule the effect of a host's poll on the machine's event loop; return the future of its reply.
+        """Schedule the effect function of a host's poll on the machine's event loop; return the future of its reply.
 
         The future is cancelled if the machine is stopping.
         """

@@ -191,8 +191,8 @@ def read_meter(code: int, readout: SasReadout, game_id: str = "") -> int | None:
 def compute_return_hundredths(readout: SasReadout, game_id: str = "") -> int:
     """Return the theoretical return to player (RTP) of one game or of the machine, in hundredths of a percent.
 
-    The machine's return is the average of its games', weighted by wagers; while nothing is wagered, each game has the
-    same weight.
+    The machine's return is the average of the returns of its games, weighted by the wagers on each. Until something is
+    wagered, all games have the same weight.
     """
     games = [game for game in readout.games if game_id in {"", game.id}]
     wagered_cents_by_game = {game.id: readout.read_meters(game.id)["coin_in"] for game in games}

@@ -216,7 +216,7 @@ class SerialServerPort:
             raise LineLostError(url, f"cannot be opened: {error}") from error
 
     def read(self, seconds: float) -> bytes:
-        """Return the bytes received from the SAS host; empty if none came in ``seconds``, at most 50 ms."""
+        """Return the bytes received from the SAS host; empty if none came within ``seconds`` or, at most, 50 ms."""
         try:
             self._serial.timeout = min(seconds, _SERVER_READ_SECONDS_MAX)
             first_byte = self._serial.read(1)

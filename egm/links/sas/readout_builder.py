@@ -159,7 +159,7 @@ class ReadoutBuilder:
         )
 
     def _find_broadcast_level(self, handpay: HandpayRecord) -> BroadcastLevel | None:
-        """Return the first level that a SAS host broadcasts and whose win a hand-pay pays, or None."""
+        """Return the broadcast level (run by a SAS host) whose win the hand-pay pays: the first of several, or None."""
         pool_by_id = self._host.machine.component(ProgressivePools).pool_by_id
         return next(
             (
