@@ -58,7 +58,7 @@ _FAULTS_THAT_STOP_PAPER: Final = frozenset(
 
 
 class EscrowCommand(StrEnum):
-    """The command to a bill acceptor about the paper in escrow; UNDECIDED: send none yet."""
+    """The command to a bill acceptor about the bill or ticket in escrow; UNDECIDED: no command is sent yet."""
 
     UNDECIDED = "undecided"
     STACK = "stack"
@@ -70,7 +70,7 @@ class EscrowCommand(StrEnum):
 class _EscrowedPaper:
     """The bill or ticket in the acceptor's escrow.
 
-    Each paper gets its own ``escrow_number``, by which the machine refers to it.
+    Each bill or ticket gets its own ``escrow_number``, by which the machine refers to it.
     """
 
     escrow_number: int
@@ -91,7 +91,7 @@ def parse_ticket_barcode(text: str) -> Barcode | None:
 
 
 class BillDriver(LineDriver[MessageT]):
-    """Common base of the bill acceptor drivers: it stacks or returns the paper in escrow as the machine decides."""
+    """Common base of the bill acceptor drivers: it stacks or returns a bill or ticket as the machine decides."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class BillDriver(LineDriver[MessageT]):
         self._wake_event.set()
 
     def disable(self) -> None:
-        """Accept no more bills or tickets. A paper already in escrow still waits for the machine's decision."""
+        """Accept no more bills or tickets. One that is already in escrow still waits for the machine's decision."""
         self.enable(frozenset())
 
     def stack(self, escrow_number: int) -> None:
@@ -155,7 +155,7 @@ class BillDriver(LineDriver[MessageT]):
         self._store_machine_decision(escrow_number, EscrowCommand.RETURN, ReturnReason.ORDERED_BY_MACHINE)
 
     def hold_in_escrow(self, escrow_number: int) -> None:
-        """Keep paper number ``escrow_number`` in escrow until ``stack`` or ``return_paper`` decides about it.
+        """Keep the bill or ticket ``escrow_number`` in escrow until ``stack`` or ``return_paper`` is called for it.
 
         A machine calls this while it queries a host about a ticket.
         """
@@ -193,8 +193,8 @@ class BillDriver(LineDriver[MessageT]):
     def _note_codes_to_accept(self) -> list[int]:
         """Return the note codes to accept: the codes of the enabled values.
 
-        The list is empty if the acceptor's note values differ from the cabinet file's, because no money is then
-        accepted.
+        The list is empty if a note value that the acceptor reports differs from the cabinet file: no money is accepted
+        then.
         """
         if self._value_check.has_differences:
             return []

@@ -30,7 +30,7 @@ class ProtocolError(PeerError):
 
 @dataclass(frozen=True, slots=True)
 class FrameCut(Generic[FrameT]):
-    """The first part of the received bytes: ``byte_count`` bytes that are a message or are refused with an error."""
+    """The first ``byte_count`` of the received bytes: the message that they form, or the error if they form none."""
 
     byte_count: int
     parsed_frame: FrameT | ProtocolError

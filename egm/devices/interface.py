@@ -98,7 +98,7 @@ class LineLost(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceIdentified(DeviceEvent):
-    """The device has identified itself: text from its maker, for the inventory and the software page."""
+    """The device has identified itself by a text of its maker, for the inventory and the software page."""
 
     identity: str
 
@@ -131,8 +131,8 @@ class AcceptorReadiness(DeviceEvent):
 class PaperInEscrow(DeviceEvent):
     """A bill or ticket waits in escrow.
 
-    The machine replies by calling ``stack``, ``hold_in_escrow`` or ``return_paper`` with the paper's
-    ``escrow_number``.
+    The machine replies by calling ``stack``, ``hold_in_escrow`` or ``return_paper`` with the ``escrow_number`` of the
+    bill or ticket.
     """
 
     escrow_number: int
@@ -294,7 +294,7 @@ class WheelPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelPhaseReported(DeviceEvent):
-    """A roulette wheel's report on a spin, if it differs from the last one in this session.
+    """A roulette wheel's report on a spin, if it differs from the last one since the line was opened.
 
     ``number`` is the winning number once the ball is at rest and the spin is valid, otherwise None. ``is_void``: the
     wheel has declared the spin invalid, and the ball is launched again.
@@ -350,7 +350,7 @@ class BillAcceptor(Device, Protocol):
         """Accept notes of these values, if the acceptor has codes for them; if ``accepts_tickets``, tickets too."""
 
     def disable(self) -> None:
-        """Accept no more bills or tickets. A paper already in escrow still waits for the machine's decision."""
+        """Accept no more bills or tickets. One that is already in escrow still waits for the machine's decision."""
 
     def stack(self, escrow_number: int) -> None:
         """Order the acceptor to stack the bill or ticket ``escrow_number``; do nothing if it has left escrow."""
@@ -359,7 +359,7 @@ class BillAcceptor(Device, Protocol):
         """Order the acceptor to return the bill or ticket ``escrow_number``; do nothing if it has left escrow."""
 
     def hold_in_escrow(self, escrow_number: int) -> None:
-        """Keep paper number ``escrow_number`` in escrow until ``stack`` or ``return_paper`` decides about it.
+        """Keep the bill or ticket ``escrow_number`` in escrow until ``stack`` or ``return_paper`` is called for it.
 
         A machine calls this while it queries a host about a ticket.
         """

@@ -76,7 +76,7 @@ class DeviceProtocol:
     def create_twin(
         self, name: str, port: SimulatedPort, speed: float = 1.0, values_cents: tuple[int, ...] = ()
     ) -> Twin[Any]:
-        """Create a simulated device of this protocol, with mechanics ``speed`` times faster than real ones.
+        """Create a simulated device of this protocol, with mechanics ``speed`` times as fast as real ones.
 
         ``values_cents`` are the values of its channels, as in the cabinet file.
         """

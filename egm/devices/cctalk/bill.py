@@ -194,11 +194,11 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
     async def _handle_bill_path(
         self, event_buffer: EventBuffer, *, is_path_clear: bool, has_new_events: bool
     ) -> None:
-        """Handle the paper in escrow, if the newest event reports one; if there is none, handle a clear bill path.
+        """Handle the bill or ticket in escrow that the newest event reports or, without one, a clear bill path.
 
         ``is_path_clear``: the validator's events show that no bill moves. ``has_new_events``: events have come since
-        the last call; if they report a paper in escrow while a stacking is ordered, it is another paper than the
-        ordered one.
+        the last call; if they report a bill or ticket in escrow while a stacking is ordered, it is not the one that
+        was ordered.
         """
         newest_event = event_buffer.events[0]
         self._holds_paper = bool(_is_in_escrow(newest_event) and event_buffer.event_counter)

@@ -236,8 +236,8 @@ class CctalkHopperDriver(CctalkDriver):
     def _end_overdue_order(self) -> None:
         """Close the open payout if it has made no progress for too long.
 
-        If the hopper may have received the order, the coins not seen to leave become disputed; otherwise none were
-        paid.
+        If the hopper may have received the order, the coins not seen to leave become a disputed amount. Otherwise the
+        payout is closed with no coins paid.
         """
         record = self._ledger.find_open()
         if record is None and self._requested_payout is None:
@@ -291,8 +291,8 @@ class CctalkHopperDriver(CctalkDriver):
     async def _query_levels(self) -> None:
         """Query from time to time whether the hopper is full.
 
-        A hopper that does not reply counts as not full, because it has no level sensor; it is queried again in
-        the next session.
+        A hopper that does not reply to this query counts as not full, because it has no level sensor; it is queried
+        again only after its connection was lost.
         """
         now = asyncio.get_running_loop().time()
         if self._next_level_query_at is None or now < self._next_level_query_at:

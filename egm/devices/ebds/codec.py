@@ -140,8 +140,8 @@ class EbdsFrame:
 class EbdsPoll:
     """The machine's poll of the acceptor: the notes and tickets to accept.
 
-    With ``is_stack_command`` or ``is_return_command``, it also orders the acceptor to stack or return the paper in
-    escrow.
+    With ``is_stack_command`` or ``is_return_command``, it also orders the acceptor to stack or return the bill or
+    ticket in escrow.
     """
 
     ack_number: int
@@ -373,7 +373,7 @@ def _decode_note_row(status: AcceptorStatus, row: bytes) -> NoteTableRow:
 
 
 def is_from_acceptor(frame: EbdsFrame) -> bool:
-    """Return whether a frame is the acceptor's, and not the machine's own poll on a line that echoes."""
+    """Return whether a frame comes from the acceptor; a line that echoes also returns the machine's own polls."""
     return frame.control & 0x70 != MessageType.HOST
 
 

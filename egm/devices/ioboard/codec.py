@@ -116,8 +116,8 @@ class IdentityQuery:
 class IoBoardPoll:
     """The machine's poll of the I/O board, which sets all outputs.
 
-    It acknowledges the edges up to number ``acknowledged_edge_number``. The board replies when an input
-    changes, at the latest after ``wait_hundredths`` hundredths of a second.
+    It acknowledges the edges (numbered changes of inputs) up to ``acknowledged_edge_number``. The board replies when an
+    input changes, at the latest after ``wait_hundredths`` hundredths of a second.
     """
 
     acknowledged_edge_number: int
