@@ -170,7 +170,7 @@ def create_position_drivers(
 ) -> PositionDevices:
     """Create the drivers of a position's devices.
 
-    ``port_opener`` opens the ports. By default, the port of a simulated device is its pseudo-terminal of the bench.
+    ``port_opener`` opens the ports. By default, a simulated device is reached through a pseudo-terminal of the bench.
     ``currency`` is the currency for which the devices must be programmed, ISO 4217.
     :class:`CabinetFile` has checked that a position has at most one device of each kind, and that all
     protocols are known.

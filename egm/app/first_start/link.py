@@ -1,4 +1,4 @@
-"""First-start step that enrols the machine with a progressive controller, with an enrolment stick.
+"""First-start step that enrols the machine with a progressive controller, by files on an enrolment stick (USB).
 
 The machine writes a certificate request to the stick, and the controller's staff bring the answer back on it.
 The link takes effect only when two people have signed the cabinet file that names it. The key of the request

@@ -59,7 +59,7 @@ class GatService:
 
     ``start_signing`` starts a calculation of signatures, which later calls :meth:`store_result` or
     :meth:`store_failure`; a list of functions or of the software is stored at once.
-    ``cancel_signing`` stops the current calculation, so that it calls neither.
+    ``cancel_signing`` stops the current calculation; then neither method is called for it.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Types of the rows of the SAS tables: polls, exceptions and meters, each with the confidence in the row.
+"""Types of the rows of the SAS tables: polls, exceptions and meters, each with how certain the row is.
 
 SAS is a licensed standard and none of its text is here. Every row was compiled from public sources and states
 how many of them agree; the conformance page shows this in the row.

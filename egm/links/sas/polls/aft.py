@@ -193,7 +193,7 @@ def _build_order_reply(body: bytes, status_code: int, *, repeats_amounts: bool =
     """Return the reply to a transfer order that is refused or not finished yet, with a SAS status code.
 
     It repeats the order's type, flags, asset number, identifier, expiry date and pool. If ``repeats_amounts``, it also
-    repeats the amounts, as for an accepted order that is not finished. Otherwise they are zero.
+    repeats the amounts, as for an accepted order that is not finished. Otherwise the amounts in the reply are zero.
     """
     identifier_size_bytes = body[_ORDER_HEAD_SIZE_BYTES - 1]
     amounts_sent = body[3:18] if repeats_amounts else bytes(3 * AMOUNT_SIZE_BYTES)

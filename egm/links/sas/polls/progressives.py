@@ -1,4 +1,4 @@
-"""Progressive polls (protocols 1.15): level amounts that the host broadcasts, and wins of these levels.
+"""Progressive polls of SAS: level amounts that the host broadcasts, and wins of these levels.
 
 Their layouts are general knowledge, so their group is off by default. Sources differ on whether 86 counts its
 bytes; here it does, like every poll of variable length.

@@ -426,7 +426,7 @@ _NEVER_EXPIRES_DAYS: Final = 9999
 
 
 def answer_validation_status(host: SasHost, request: LongPoll) -> Reply | None:
-    """Answer poll 7B: set which tickets the host allows and how long they are valid; all zeros only reads this.
+    """Answer poll 7B: set which tickets the host allows and how long they are valid; a poll of zeros only reads this.
 
     Only the bits for printing restricted tickets and for redeeming tickets change what the machine does; for all
     others, the reply reports the machine's own configuration. The meaning of the bits is general knowledge.
