@@ -242,10 +242,10 @@ class BillDriver(LineDriver[MessageT]):
     def _handle_escrowed_paper(self, content: PaperContent | None, reported_code: bytes) -> None:
         """Handle the acceptor's report that a bill or ticket is in escrow.
 
-        ``content`` is None if its value or bar code is unknown. If the machine has enabled such papers, it is informed
-        and decides about this one; any other paper is returned. The report is only stored until the value of every
-        note code has been queried. While a stacking is ordered, the first report of another paper is ignored, because
-        it may be a late reply from before the order.
+        ``content`` is None if its value or bar code is unknown. If the machine accepts bills of this value, or tickets,
+        it is informed and decides about this one; anything else is returned. The report is only stored until the value
+        of every note code has been queried. While a stacking is ordered, the first report of another bill or ticket is
+        ignored, because it may be a late reply from before the order.
         """
         self._reported_escrow_code = reported_code
         if not self._value_check.are_all_channels_queried:
@@ -304,8 +304,8 @@ class BillDriver(LineDriver[MessageT]):
 
         The result is UNDECIDED if no command is due yet.
 
-        ``exchange_progress`` says up to which of the acceptor's messages the driver has read; it is stored with a stack
-        order.
+        ``exchange_progress`` identifies the last message of the acceptor that the driver has read; it is stored with a
+        stack order.
 
         The acceptor stacks whatever is in escrow when a stack order arrives. The order is therefore recorded in one
         cycle and sent in a later one, and only after a recent reply that the same bill or ticket is still in escrow.
@@ -389,11 +389,11 @@ class BillDriver(LineDriver[MessageT]):
             self._emit(AmountDisputed(device=self.name, text=text))
 
     def _handle_clear_path(self, reason: str, *, is_still_in_escrow: bool = False) -> None:
-        """Handle the report that the bill path is clear: no paper moves, and all reports are acknowledged.
+        """Handle the report that the bill path is clear: nothing moves in it, and all reports are acknowledged.
 
-        The paper that was in escrow, if any, is reported as returned. If the acceptor was sent the command to stack it
-        and no report says where it went, it is reported as disputed. If ``is_still_in_escrow``, the paper has not left
-        the acceptor, so nothing is reported. ``reason`` says how the clear path is known.
+        The bill or ticket that was in escrow, if any, is reported as returned. If the acceptor was sent the command to
+        stack it and no report says where it went, it is reported as disputed. If ``is_still_in_escrow``, it has not
+        left the acceptor, so nothing is reported. ``reason`` says how the clear path is known.
         """
         self._is_unordered_stacking_recorded = self._is_other_paper_report_ignored = (
             self._may_report_disputed_paper

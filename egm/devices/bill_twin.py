@@ -207,7 +207,7 @@ class BillTwin(Twin[MessageT]):
         self._finish_paper()
 
     def _count_returned(self, paper: SimulatedPaper) -> None:
-        """Count a paper that came out again: a bill by its value, a ticket by its number."""
+        """Count a bill or ticket that came out again: a bill by its value, a ticket by its number."""
         self.returned_cents += paper.cents
         self.returned_papers.append(paper.barcode or paper.cents)
 
@@ -336,7 +336,7 @@ class BillTwin(Twin[MessageT]):
         return "a false bill was reported"
 
     def export_retained_state(self) -> dict[str, object]:
-        """Return what the acceptor retains without power: paper, fault, contents of the box, and totals."""
+        """Return what the acceptor retains without power: the bill or ticket inside, its fault, its box and totals."""
         paper = self._paper
         return {
             "paper": None if paper is None else asdict(paper),

@@ -33,9 +33,9 @@ class EscrowPhase(StrEnum):
 class EscrowRecord:
     """The record of a bill or ticket whose stacking is not finished.
 
-    ``exchange_progress`` says up to which of the acceptor's messages the driver has read, for example the number of the
-    last event; after a restart it continues from there. ``is_returning``: the acceptor has reported that it returns the
-    paper.
+    ``exchange_progress`` says which of the acceptor's messages the driver has read last, for example the number of an
+    event; after a restart the driver continues from there. ``is_returning``: the acceptor has reported that it returns
+    the bill or ticket.
     """
 
     content: PaperContent

@@ -182,8 +182,8 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
     def _handle_accept_without_event(self, accepted_bill_count: int) -> None:
         """Handle an advance of the accept counter by ``accepted_bill_count`` bills, while a stacking is ordered.
 
-        One bill is the ordered bill, which is then in the box. More bills cannot have been counted by this validator:
-        it may have been exchanged, and the amount is reported as disputed.
+        If it is one bill, it is the one that was ordered, which is then in the box. If there are more, this validator
+        cannot have counted them: it may have been exchanged, and the amount is reported as disputed.
         """
         if accepted_bill_count == 1:
             self._handle_stacked_paper()
@@ -214,10 +214,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             )
 
     def _is_settled_after_restart(self, event_buffer: EventBuffer) -> bool:
-        """Return whether enough time has passed since a restart that no bill can be on its way inside the validator.
+        """Return whether the validator restarted so long ago that no bill can still be moving inside it.
 
-        By then the validator has stacked or returned a bill found inside. Return False if it has reported an
-        event since its restart. If the time of the restart is not known, the time is counted from this call.
+        By then it has stacked or returned a bill found inside. Return False if it has reported an event since its
+        restart. If the time of the restart is not known, the time is counted from this call.
         """
         if event_buffer.event_counter:
             return False

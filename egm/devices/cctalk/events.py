@@ -1,4 +1,4 @@
-"""New events of a ccTalk device, found in spite of its cyclic counter, its resets and its short memory.
+"""Find the new events of a ccTalk device, whose event counter is cyclic and which stores only the last five.
 
 A device stores its last five events and counts them: 0 after a reset, then 1 to 255 and 1 again. The
 *exchange progress* is how far the driver has read them, as one integer for a ledger: the event counter with the newest
@@ -49,7 +49,7 @@ def compute_exchange_progress(event_buffer: EventBuffer, accept_counter: int) ->
 def read_accept_counter(progress: int) -> int:
     """Return the count of accepted coins or bills that the stored exchange progress ``progress`` contains.
 
-    The exchange progress is one integer that says up to which event the driver has read the device's events.
+    The exchange progress is one integer that identifies the last event of the device that the driver has read.
     """
     return progress >> 24
 

@@ -105,7 +105,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
                 return self._build_note_row(index, self._take_status(poll.ack_number)).encode()
 
     def _apply_poll(self, poll: EbdsPoll) -> None:
-        """Apply the machine's poll: the bills and tickets to accept, and the decision on the paper in escrow."""
+        """Apply the machine's poll: the bills and tickets to accept, and the order for the one in escrow."""
         self._enabled_notes_mask, self._accepts_tickets = poll.enabled_notes_mask, poll.accepts_barcodes
         if poll.is_stack_command:
             self.stack_escrowed_paper()
@@ -157,9 +157,10 @@ class EbdsTwin(BillTwin[EbdsFrame]):
 
     # ------------------------------------------------------------ the mechanics
     def _handle_phase_change(self, phase: PaperPhase) -> None:
-        """Prepare what the new phase requires: a report of a rejected paper, or the exit of a bill pulled back.
+        """Prepare what the new phase requires: the report of a rejection, or the exit of a bill pulled back by fraud.
 
-        A rejected paper is reported in the next status. A bill that is pulled back leaves after ``return_seconds``.
+        A rejected bill or ticket is reported in the next status. A bill that is pulled back leaves after
+        ``return_seconds``.
         """
         if phase is PaperPhase.REJECTING:
             self._bits_for_next_status |= AcceptorStatusBits.REJECTED

@@ -186,11 +186,11 @@ def cut_frame(buffer: bytes) -> FrameCut[Id003Frame] | None:
 # ---------------------------------------------------------------- decoding of the acceptor's frames
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """The acceptor's status, and the paper that it is about.
+    """The acceptor's status, and the bill or ticket that it is about.
 
-    In escrow, ``note_code`` is a note code or ``barcode`` is the text read from a ticket, which need not be digits;
-    without either, the paper is unknown. ``rejection_reason`` is the text for the acceptor's code of a rejection;
-    "" in another status. ``data`` are the bytes after the status.
+    If something is in escrow, ``note_code`` is the code of a bill, or ``barcode`` the text read from a ticket, which
+    need not be digits; without either, it is not known what is in escrow. If something was rejected,
+    ``rejection_reason`` is the text for the acceptor's code; otherwise "". ``data`` are the bytes after the status.
     """
 
     status: Id003Status
