@@ -273,7 +273,7 @@ async def run_bench(state_folder: Path, cabinet: CabinetFile, *, speed: float = 
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the simulated devices as the command line asks; return the exit status."""
+    """Run the simulated devices for the state folder and cabinet file on the command line; return the exit status."""
     make_process_private()
     gc.freeze()  # what was imported stays: no later collection searches it
     parser = argparse.ArgumentParser(prog="python -m egm.app.bench", description="Host simulated devices.")

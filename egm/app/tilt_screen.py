@@ -186,9 +186,9 @@ def _read_modification_stamp(file: Path) -> tuple[int, int] | None:
 
 
 def _read_machine_table(file: Path) -> MachineTable:
-    """Return the machine table, with the identity only, of a cabinet file that may be invalid.
+    """Return the machine's identity from the ``machine`` table of a cabinet file that may be invalid.
 
-    Missing numbers are "-".
+    A number that cannot be read is "-".
     """
     identity: dict[str, Any] = {"serial": "-", "operator_number": "-", "profile": "", "site": ""}
     with suppress(OSError, ValueError, KeyError, AttributeError):

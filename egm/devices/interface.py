@@ -180,7 +180,7 @@ class ItemRejected(DeviceEvent):
 class AmountDisputed(DeviceEvent):
     """An amount is in doubt: it was neither credited nor recorded as paid. The ledger stores it for a person to decide.
 
-    The machine cannot know where a bill, a ticket or some coins are, or the hopper has paid coins without an order.
+    Either it is not known where a bill, a ticket or some coins are, or the hopper has paid coins without an order.
     """
 
     text: str

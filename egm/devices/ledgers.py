@@ -97,7 +97,7 @@ class CoinLedger(Protocol):
         exchange_progress: int,
         disputed_coins: "DisputedCoins | None" = None,
     ) -> None:
-        """Credit coins and store the new exchange progress, in one transaction.
+        """Credit coins and store the code of the last acceptor event (``exchange_progress``), in one transaction.
 
         Each coin is a pair: its amount in minor units, and whether it fell into the hopper. With ``disputed_coins``,
         a disputed amount is opened in the same transaction.

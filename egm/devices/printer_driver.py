@@ -126,10 +126,10 @@ class PrinterDriver(LineDriver[MessageT]):
         await self._pause_until_next_poll()
 
     def _update_uninterrupted_replies(self, *, has_replied: bool) -> None:
-        """Record whether the printer has replied without a gap since the print command.
+        """Record whether the printer has replied to every query since the print command, without a long gap.
 
-        ``has_replied``: it has replied now. A gap long enough for a restart of the printer ends the series until the
-        next print command.
+        ``has_replied``: it has replied now. After a missing reply, or a gap in which the printer may have restarted,
+        its replies count as interrupted until the next print command.
         """
         now = asyncio.get_running_loop().time()
         last_reply_at = self._last_uninterrupted_reply_at

@@ -52,8 +52,8 @@ class DeviceProtocol:
         """Return a map from channels to values in minor units.
 
         ``values_cents`` is the list in the cabinet file: one value per channel, in order; a channel with the value 0 is
-        unused and left out. Raises :class:`OperatorError` if the protocol has no channels or too few, if a value occurs
-        twice, or if the list has no value.
+        unused and left out. Raises :class:`OperatorError` if the protocol has no channels or fewer than the list has
+        values, if a value occurs twice, or if the list has no value.
         """
         if self.first_channel is None:
             raise OperatorError(

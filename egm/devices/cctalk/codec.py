@@ -289,9 +289,9 @@ _HIGH_LEVEL_FITTED_BIT: Final = 0x20
 
 
 def decode_high_level_reply(data: bytes) -> bool:
-    """Decode a hopper's reply to PAYOUT_HIGH_LOW_STATUS: whether an upper level sensor is fitted and covered.
+    """Return whether a hopper's reply to PAYOUT_HIGH_LOW_STATUS says that coins cover its upper level sensor.
 
-    Raises ProtocolError.
+    Return False if no such sensor is fitted. Raises ProtocolError.
     """
     if len(data) != 1:
         raise ProtocolError(CCTALK_PROTOCOL, f"{len(data)} bytes of level sensors, not 1", data)

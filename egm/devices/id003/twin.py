@@ -181,7 +181,7 @@ class Id003Twin(BillTwin[Id003Frame]):
         self._enter_phase(PaperPhase.STARTING)
 
     def list_actions(self) -> dict[str, BenchAction]:
-        """Return the manual actions of every acceptor, and ``revend``."""
+        """Return the manual actions of all simulated acceptors, and ``revend``, which only ID-003 acceptors have."""
         return {**super().list_actions(), "revend": self._set_interrupted_stacking_report}
 
     def _set_interrupted_stacking_report(self, *, on: bool = True) -> str:

@@ -127,7 +127,7 @@ class IoBoardPoll:
     is_bell_on: bool = False
 
     def encode(self) -> bytes:
-        """Return the poll of the I/O board as the bytes to send. Raises ValueError for an unknown name."""
+        """Return the poll of the I/O board as the bytes to send. Raises ValueError for an unknown lamp or light."""
         data = self.acknowledged_edge_number.to_bytes(2, "little") + bytes((self.wait_hundredths,))
         data += _encode_bits(self.button_lamps, BUTTONS).to_bytes(2, "little")
         data += bytes((_encode_bits(self.tower_lights, TOWER_LIGHTS), self.is_bell_on))

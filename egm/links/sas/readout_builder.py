@@ -89,7 +89,7 @@ class ReadoutBuilder:
                 self._store_last_amount(entry)
 
     def process_entry(self, entry: StoredEntry) -> None:
-        """Store what a journal entry states and no meter contains: last bill, last ticket, content of the stacker."""
+        """Update the data that no meter contains from a journal entry: last bill, last ticket, stacker's content."""
         self._store_last_amount(entry)
         record = _get_entry_record(entry)
         if entry.kind == BILL_IN.kind:

@@ -59,7 +59,7 @@ def _build_restriction_effect(function_name: RestrictableFunction, restriction: 
 def _build_disabling_effect(suffix: str, reason: str) -> PollEffectFunction:
     """Return the effect function of a poll that disables the machine.
 
-    The machine records the host's name with ``suffix`` as the source, and ``reason``.
+    The machine records who has disabled it (the host's name with ``suffix``), and ``reason``.
     """
 
     def disable_machine(host: SasHost, _: LongPoll) -> Reply:

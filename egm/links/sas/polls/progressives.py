@@ -68,7 +68,7 @@ def _store_amounts(host: SasHost, request: LongPoll, group_number: int, level_by
 
 
 def answer_cumulative_wins(request: LongPoll, readout: SasReadout) -> Reply | None:
-    """Answer poll 83: the total of progressive wins of a game, or for game 0000 of the machine, in credits."""
+    """Answer poll 83: the total of a game's progressive wins in credits; game 0000 stands for the whole machine."""
     game_number = decode_bcd(request, request.data)
     game = readout.find_game(game_number)
     if game_number and game is None:
