@@ -190,7 +190,7 @@ def _run_first_start_and_exit(
 
 
 def _is_absent(file: Path) -> bool:
-    """Return whether a file does not exist; return False if a failing medium prevents the check."""
+    """Return True if ``file`` certainly does not exist; False if it exists or a failing medium prevents the check."""
     try:
         file.stat()
     except FileNotFoundError:

@@ -14,8 +14,8 @@ from meters.archive import ARCHIVE_FOLDER
 def link_archive_folder(medium_folder: Path, archive_folder: Path | None) -> None:
     """Create a link named ``archive`` in the folder ``medium_folder`` that leads to the journal archive's folder.
 
-    Without an ``archive_folder``, nothing is changed: the archive is then in ``medium_folder`` itself. The same holds
-    if ``medium_folder`` does not exist yet. Raises :class:`OperatorError` if the archive's folder cannot be created, or
+    No link is created if ``archive_folder`` is None, because the archive is then in ``medium_folder`` itself, or if
+    ``medium_folder`` does not exist yet. Raises :class:`OperatorError` if the archive's folder cannot be created, or
     if ``medium_folder`` already has archive files or a link to another folder: a person must move the files and remove
     the old folder or link.
     """

@@ -23,7 +23,7 @@ Actions of every device:
 
 Each simulated device adds its own (``insert {amount_cents}``, ``jam``, ``clear``, ``door {name, open}``,
 ``key {name, on}``, ``press {button}`` ...): see its ``actions``; an unknown action is answered with the list.
-The device ``bench`` has ``state`` (every device at once).
+A command to the device name ``bench`` returns the states of all devices, whatever its action.
 
 What a device retains without power (paper inside, counters, the changes of doors and key switches that an I/O
 board has counted) is stored in ``DIR/bench/<name>.json``, so stopping the bench is only a power loss for its devices.
@@ -273,7 +273,7 @@ async def run_bench(state_folder: Path, cabinet: CabinetFile, *, speed: float = 
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the simulated devices as the command line asks; return the exit status."""
+    """Run the simulated devices for the state folder and cabinet file on the command line; return the exit status."""
     make_process_private()
     gc.freeze()  # what was imported stays: no later collection searches it
     parser = argparse.ArgumentParser(prog="python -m egm.app.bench", description="Host simulated devices.")

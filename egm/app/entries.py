@@ -117,6 +117,9 @@ ENTRY_BY_GENERATOR_EVENT: Final[Mapping[str, AnyEntryDeclaration]] = {
 
 
 def record_generator_event(machine: PositionMachine, code: str, values: Mapping[str, object]) -> None:
-    """Record an event that the random number generator reports."""
+    """Record in the journal an event that the random number generator reports, such as a start or a reseeding.
+
+    ``code`` is the generator's name of the event; ``values`` are the fields of the entry.
+    """
     declaration = ENTRY_BY_GENERATOR_EVENT[code]
     machine.post(declaration, from_json(declaration.record, values, declaration.kind))

@@ -1,4 +1,4 @@
-"""The list of the features of this machine, and the menu and registers that result from them.
+"""The list of the features of this machine, and the staff menu and registers that these features declare.
 
 A new feature is added by putting its declaration into the tuple in this module.
 """
@@ -52,7 +52,10 @@ FEATURES: Final = Features(
 
 
 def list_staff_registers(features: Features) -> dict[str, Register]:
-    """Return the registers that the features declare, by name. Raises InvariantError if two have the same name."""
+    """Return the staff registers that the features declare, by name; a register lists certain journal entries.
+
+    Raises InvariantError if two have the same name.
+    """
     registers = sorted(features.list_contributions(Register), key=lambda register: register.name)
     names = [register.name for register in registers]
     check_invariant(len(set(names)) == len(names), f"two registers have the same name: {names}")
@@ -62,7 +65,7 @@ def list_staff_registers(features: Features) -> dict[str, Register]:
 def build_menu(features: Features) -> ServiceMenu:
     """Return the staff's main menu.
 
-    Raises InvariantError if the machine could refuse a form without showing the reason.
+    Raises InvariantError if the state table can refuse a form's event without reporting the refusal to the screen.
     """
     state_table = features.state_table
     menu = ServiceMenu(

@@ -130,9 +130,10 @@ class PlayerPosition:
         self.machine.post(SCREEN_REFUSED, ScreenRefused(text=text))
 
     def connect_devices(self, devices: PositionDevices) -> None:
-        """Store the drivers of the position's devices, connect the machine to them, and restore the devices' faults.
+        """Store the drivers of the position's devices, and connect the machine to them.
 
-        Also store which game was open at the start.
+        Each driver receives the faults of its device that are still active in the journal. Also store which game was
+        open at the start.
         """
         self.devices = devices
         game_record = find_open_game(self.machine)
@@ -156,7 +157,10 @@ class PlayerPosition:
             driver.restore_faults(self._find_device_faults(devices.kind_by_device_name[driver.name]))
 
     def settle_removed_devices(self, configured_host_sources: Collection[str]) -> None:
-        """Complete or dispute the unfinished operations of devices and hosts that the cabinet file no longer names."""
+        """Settle the unfinished operations of devices and hosts that the cabinet file no longer names.
+
+        Each is completed, or passed to staff as a disputed amount or a fault.
+        """
         device_kinds = frozenset(self.devices.kind_by_device_name.values())
         settle_removed_devices_and_hosts(
             self.machine, self.ledgers, self.engine.submit, device_kinds, configured_host_sources
@@ -215,7 +219,7 @@ class PlayerPosition:
             )
 
     def _store_board_fault(self, report: DeviceEvent) -> FaultCode | None:
-        """Store a fault that this position's I/O board reports; return it if the report says that it has ended."""
+        """Update the active faults of this position's I/O board; return the fault that the report ends, or None."""
         match report:
             case DeviceFault(code=fault_code, is_active=is_active):
                 pass
@@ -265,7 +269,7 @@ class PlayerPosition:
     def _handle_intent(self, intent: Intent) -> None:
         """Submit a person's request at the screen as an event.
 
-        The request "outcome shown" is no event here: it ends the game whose outcome was shown.
+        The report "outcome shown" is not submitted at once: it schedules the end of the game whose outcome was shown.
         """
         event = build_event_from_intent(intent, self.engine.rules.payloads)
         if event.name is EventType.OUTCOME_SHOWN:
@@ -294,7 +298,11 @@ class PlayerPosition:
         return _SCREEN_RECONNECT_SECONDS_MAX if is_resumed_game else self._read_minimum_game_seconds()
 
     def _end_shown_game(self, play_id: str | None) -> None:
-        """End the game whose outcome a screen has shown, at once or when its minimum time has passed."""
+        """Schedule the end of the game ``play_id``, whose outcome a screen has shown.
+
+        It ends at once or, if that is later, when the minimum duration of a game has passed. Ignore a report about an
+        earlier game.
+        """
         if play_id != self._shown_play_id:  # a late report of an earlier game: this one is still being shown
             return
         elapsed_seconds = (self.machine.clock.monotonic_ns() - self._outcome_sent_ns) / 1e9
@@ -316,7 +324,7 @@ class PlayerPosition:
     def _build_connection_messages(self) -> tuple[Message, ...]:
         """Return the messages that a screen receives when it connects.
 
-        The view of a withdrawn game among them is also stored, until that game ends.
+        They include the view of the open game if that game is no longer offered; this view is also stored.
         """
         denominations_cents, includes_advice = (
             self.machine.denominations_cents,

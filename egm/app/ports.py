@@ -46,7 +46,7 @@ class DriverArguments:
     event_sink: EventSink
     ledgers: DeviceLedgers
     channel_values_cents: tuple[dict[int, int], ...]
-    """The driver's further argument: the value in minor units by note or coin channel.
+    """One mapping from note or coin channel to value in minor units, passed to the driver as an additional argument.
 
     The tuple is empty if the cabinet file gives no values.
     """
@@ -63,7 +63,10 @@ def _load_resident_templates() -> dict[str, TclTemplate]:
 
 
 def _load_template_lines() -> dict[str, list[str]]:
-    """Return the lines that a ticket printer without templates prints, in order, by jurisdiction."""
+    """Return the lines of a ticket, in order, by jurisdiction, for a printer that stores no templates.
+
+    Each line is a placeholder for one field of the ticket.
+    """
     return {
         template_id: [f"{{{name}}}" for name in load_template(template_id).field_names]
         for template_id in list_template_ids()
@@ -167,7 +170,7 @@ def create_position_drivers(
 ) -> PositionDevices:
     """Create the drivers of a position's devices.
 
-    ``port_opener`` opens the ports. By default, the port of a simulated device is its pseudo-terminal of the bench.
+    ``port_opener`` opens the ports. By default, a simulated device is reached through a pseudo-terminal of the bench.
     ``currency`` is the currency for which the devices must be programmed, ISO 4217.
     :class:`CabinetFile` has checked that a position has at most one device of each kind, and that all
     protocols are known.

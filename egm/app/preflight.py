@@ -40,7 +40,7 @@ def iter_preflight_mistakes(
 ) -> Iterator[ConfigMistake]:
     """Yield a mistake for everything that would keep the machine from starting or from offering a game.
 
-    A mistake's :attr:`~egm.config.mistakes.ConfigMistake.consequence` says whether the machine starts in spite of it.
+    A mistake's :attr:`~egm.config.mistakes.ConfigMistake.consequence` says whether the machine starts despite it.
     ``on_progress`` receives each game before it is analysed, which takes some time. ``check_game`` is called
     for each game that can be checked against the jurisdiction's rules.
     """

@@ -102,7 +102,7 @@ _CYCLING_CHECK_INTERVAL_SECONDS: Final = 5.0
 
 
 class MachineProcess:
-    """One machine on one event loop.
+    """One machine with all its player positions, on one event loop.
 
     :meth:`run` runs it until it is cancelled or an error stops it; the error is raised.
     """
@@ -281,7 +281,7 @@ class MachineProcess:
         return journal
 
     def _allow_new_journal(self) -> None:
-        """Allow a new journal to be started, and note that this start begins one.
+        """Allow a new journal to be started, and store that this run begins one.
 
         Raises :class:`JournalDamaged` if any file of an earlier journal exists.
         """
@@ -378,7 +378,7 @@ class MachineProcess:
     def _open_ticket_desk(
         self, first_machine: PositionMachine, ticket_store: TicketStore | None
     ) -> TicketDesk | None:
-        """Return the desk that numbers and redeems tickets; None if the machine has no ticket store."""
+        """Return the ticket desk, which numbers and redeems tickets; None if the ticket ledger cannot be used."""
         if ticket_store is None:
             return None
         return create_ticket_desk(
@@ -393,7 +393,7 @@ class MachineProcess:
         )
 
     def _create_machine_of_position(self, journal: Journal, position: Position) -> PositionMachine:
-        """Return the machine of one player position on the journal, with the installed games."""
+        """Return the machine as one player position uses it, with the journal and the installed games."""
         machine_table = self._cabinet_file.machine
         second_folder = journal.medium_folders[-1]
         machine = PositionMachine(
@@ -472,7 +472,7 @@ class MachineProcess:
         return player_position
 
     def _create_host_money(self) -> HostMoney:
-        """Return the state of the hosts' money functions (such as credit transfers), from the cabinet file."""
+        """Return the object that says which money functions (such as credit transfers) the cabinet file gives hosts."""
         host_table = self._cabinet_file.host
         return HostMoney(
             ticket_validator=host_table.ticket_validator,
@@ -600,7 +600,7 @@ class MachineProcess:
         return [player_position.server.responding_screen_count for player_position in self._positions]
 
     async def _wait_until_stopped(self) -> None:
-        """Wait until something stops the machine; raise the error that did."""
+        """Wait until an error or a requested restart stops the machine; then raise that error."""
         if self._stop_future is not None:
             await self._stop_future
 
@@ -636,7 +636,10 @@ class MachineProcess:
             raise
 
     async def _run_background_cycling(self) -> None:
-        """Draw random numbers between games, at random intervals, and discard them (background cycling: NJ, OK, NZ)."""
+        """Draw random numbers between games, at random intervals, and discard them.
+
+        Some jurisdictions (NJ, OK, NZ) require this background cycling.
+        """
         while True:
             pause_ns = 0
             if (
@@ -668,14 +671,14 @@ class MachineProcess:
         asyncio.get_running_loop().call_soon(self._send_update, player_position)
 
     def _send_update(self, player_position: PlayerPosition) -> None:
-        """Update a position after journal entries that belong to no event."""
+        """Update a position's screens and devices after journal entries that were written outside of events."""
         self._position_numbers_to_update.discard(player_position.machine.position.number)
         if not self._has_ended:
             with self._stop_on_error():
                 player_position.process_change()
 
     def _notify_attached_services(self) -> None:
-        """Notify the services of every position that the machine has changed."""
+        """Notify the background services of every position, such as links, that the machine has changed."""
         if self._attached_services:
             number_by_position = {
                 player_position: player_position.machine.position.number

@@ -78,7 +78,7 @@ def settle_removed_devices_and_hosts(
     device_kinds: Collection[str],
     configured_host_sources: Collection[str] = (),
 ) -> None:
-    """Complete or dispute the unfinished operations of devices and hosts that the cabinet file no longer names.
+    """Settle the unfinished operations of devices and hosts that the cabinet file no longer names.
 
     A credited bill or ticket is confirmed. A bill or ticket in transit and unpaid coins become disputed
     amounts, on which staff decide. Calling it again changes nothing. ``submit_event`` submits an event;
@@ -109,7 +109,7 @@ def settle_removed_devices_and_hosts(
 
 
 def refuse_changed_currency(journal: JournalView, currency: str) -> None:
-    """Raise :class:`OperatorError` if ``currency``, the profile's, is not the currency in which the journal is kept."""
+    """Raise :class:`OperatorError` if the jurisdiction's ``currency`` differs from the currency of the journal."""
     recorded_currency = journal.state(IntegrityKey.CURRENCY)
     if recorded_currency not in {None, currency}:
         raise OperatorError(

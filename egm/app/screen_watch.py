@@ -1,7 +1,7 @@
 """Monitoring of the screens: while a screen is dead, hangs or crashes, the machine starts nothing new.
 
 A player who sees nothing must not lose money: no money is accepted and no game started, amounts owed are
-paid, and the tower light calls staff. The fault ends when every position has had a screen for a while.
+paid, and the tower light calls staff. The fault ends when every position has had a screen for a minute.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _PRESENT_SECONDS_OFFSETTING_MISSING_SECOND: Final = 6.0
 class ScreenWatch:
     """Monitor of the machine's screens: raises a fault if a position has had no screen for too long.
 
-    It clears the fault once every position has had a screen for a while. ``list_screen_counts`` returns the number of
+    It clears the fault once every position has had a screen for a minute. ``list_screen_counts`` returns the number of
     connected screens of each position.
     """
 
@@ -56,7 +56,7 @@ class ScreenWatch:
             await asyncio.sleep(_CHECK_INTERVAL_SECONDS)
 
     def update_fault(self) -> None:
-        """Raise the fault if a position has had no screen for too long; clear it once all have had one for a while."""
+        """Raise the fault if a position has had no screen for too long; clear it once all have had one for a minute."""
         now_seconds = self._read_monotonic_seconds()
         elapsed_seconds, self._last_check_seconds = now_seconds - self._last_check_seconds, now_seconds
         if not all(self._list_screen_counts()):

@@ -75,7 +75,7 @@ async def serve_tilt_screen(
     *,
     tilt_code: str = "memory_damaged",
 ) -> None:
-    """Serve the screen with this tilt until cancelled."""
+    """Show on the screen, until cancelled, that the machine is stopped by the tilt ``tilt_code`` for ``reason``."""
     profile = _load_profile_or_generic(machine_table)
     now = clock.now().isoformat(timespec="seconds")
     snapshot = build_snapshot_without_memory(machine_table, profile, now).model_copy(
@@ -186,9 +186,9 @@ def _read_modification_stamp(file: Path) -> tuple[int, int] | None:
 
 
 def _read_machine_table(file: Path) -> MachineTable:
-    """Return the machine table, with the identity only, of a cabinet file that may be invalid.
+    """Return the machine's identity from the ``machine`` table of a cabinet file that may be invalid.
 
-    Missing numbers are "-".
+    A number that cannot be read is "-".
     """
     identity: dict[str, Any] = {"serial": "-", "operator_number": "-", "profile": "", "site": ""}
     with suppress(OSError, ValueError, KeyError, AttributeError):
@@ -198,7 +198,7 @@ def _read_machine_table(file: Path) -> MachineTable:
 
 
 def _load_profile_or_generic(machine_table: MachineTable) -> Profile:
-    """Return the jurisdiction profile that the machine's identity names, or the generic one if it cannot be loaded."""
+    """Return the profile (rules) that ``machine_table`` names, or the generic profile if that cannot be loaded."""
     try:
         return load_profile(machine_table.profile)
     except OperatorError:  # the screen shows only the fault, for which the generic profile is enough

@@ -272,8 +272,8 @@ def _find_highest_round_stake_cents(machine: PositionMachine) -> int | None:
 def _find_highest_bet_cents(machine: PositionMachine) -> int:
     """Return the highest bet that the player may place, in minor units.
 
-    In a tournament it is the fixed bet of the tournament; otherwise the limit of the jurisdiction, or a lower one of
-    the operator.
+    In a tournament it is the fixed bet of the tournament. Otherwise it is the limit of the jurisdiction or of the
+    operator, whichever is lower.
     """
     tournament_round = find_open_round(machine)
     if tournament_round is None:
@@ -314,7 +314,7 @@ def _list_accepted_inputs(engine: StateMachineEngine[PositionMachine]) -> tuple[
 
 
 def _iter_notices(machine: PositionMachine) -> Iterator[Notice]:
-    """Yield the notice of the last event, then the current notices of every feature."""
+    """Yield the notices (texts for the person at the screen): that of the last event, then those of every feature."""
     if machine.notice is not None:
         yield machine.notice
     yield from machine.component(Features).iter_notices(machine)

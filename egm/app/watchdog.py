@@ -39,8 +39,9 @@ def allow_start_up_time() -> None:
 async def send_watchdog_heartbeats(makes_progress: Callable[[], bool] = lambda: True) -> None:
     """Report to systemd that the machine is up; then, four times per watchdog interval, that it makes progress.
 
-    The first report counts as progress: a machine that waits for a medium calls this again after a few seconds.
-    ``makes_progress`` is called before each progress report; if it returns False, that report is omitted.
+    The first report also reports progress, so a machine that waits for a storage medium, and calls this function
+    anew every few seconds, is not stopped by the watchdog. ``makes_progress`` is called before each later report; if
+    it returns False, that report is omitted.
     """
     interval_us = _read_watchdog_interval_us()
     # Every report restores the interval, because a report can be lost.
@@ -53,14 +54,17 @@ async def send_watchdog_heartbeats(makes_progress: Callable[[], bool] = lambda: 
 
 
 class DriverProgressCheck:
-    """A check for systemd's watchdog: calling it returns whether every driver's loop has turned since the last call."""
+    """A check for systemd's watchdog: a call returns whether every device driver's loop has run since the last call."""
 
     def __init__(self, drivers: Sequence[object]) -> None:
         self._drivers = [driver for driver in drivers if isinstance(driver, LineDriver)]
         self._last_turn_counts: list[int] = []
 
     def __call__(self) -> bool:
-        """Return whether every driver's loop has turned since the last call; trying to reopen a lost line counts."""
+        """Return whether every device driver's loop has run at least once since the last call.
+
+        The loop also runs while a driver tries to reopen a lost line.
+        """
         turn_counts = [driver.loop_turn_count for driver in self._drivers]
         has_progress = not self._last_turn_counts or all(
             a > b for a, b in zip(turn_counts, self._last_turn_counts, strict=True)

@@ -27,8 +27,8 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
 ) -> Iterator[Event]:
     """Yield the events into which a device report is translated.
 
-    ``device_kind`` is the kind of the device; ``doors_known_open`` are the doors that the machine already knows to
-    be open, without those that another I/O board reports open.
+    ``device_kind`` is the kind of the device, such as ``hopper``. ``doors_known_open`` are the doors that the machine
+    has recorded as open, except those that another I/O board reports open.
     """
     match report:
         case interface.PaperInEscrow(escrow_number=escrow, content=interface.Banknote(amount_cents=amount)):
@@ -101,7 +101,7 @@ def list_outputs_under_test(outputs: frozenset[str], group: str) -> frozenset[st
 
 
 def find_lit_lamps(snapshot: Snapshot) -> frozenset[str]:
-    """Return the lamps to light: one for each button that the machine accepts now."""
+    """Return the names of the button lamps to light: those of all buttons that the machine accepts now."""
     return frozenset(snapshot.accepted_inputs) & frozenset(_EVENT_BY_BUTTON)
 
 

@@ -58,7 +58,7 @@ _FAULTS_THAT_STOP_PAPER: Final = frozenset(
 
 
 class EscrowCommand(StrEnum):
-    """The command to a bill acceptor about the paper in escrow; UNDECIDED: send none yet."""
+    """The command to a bill acceptor about the bill or ticket in escrow; UNDECIDED: no command is sent yet."""
 
     UNDECIDED = "undecided"
     STACK = "stack"
@@ -70,19 +70,19 @@ class EscrowCommand(StrEnum):
 class _EscrowedPaper:
     """The bill or ticket in the acceptor's escrow.
 
-    Each paper gets its own ``escrow_number``, by which the machine refers to it.
+    Each bill or ticket gets its own ``escrow_number``, by which the machine refers to it.
     """
 
     escrow_number: int
     content: PaperContent | None
     reported_code: bytes
-    """The bytes that identify the paper in the acceptor's report, such as its note code."""
+    """The bytes that identify the bill or ticket in the acceptor's report, such as its note code."""
     escrowed_at: float
-    """The event loop's time at which the paper came into escrow."""
+    """The event loop's time at which the bill or ticket came into escrow."""
     machine_decision: EscrowCommand = EscrowCommand.UNDECIDED
-    """The machine's decision about the paper; UNDECIDED until it has decided."""
+    """The machine's decision about the bill or ticket; UNDECIDED until it has decided."""
     return_reason: ReturnReason = ReturnReason.RETURNED_BY_ACCEPTOR
-    """The reason to report if the paper is returned."""
+    """The reason to report if the bill or ticket is returned."""
 
 
 def parse_ticket_barcode(text: str) -> Barcode | None:
@@ -91,7 +91,7 @@ def parse_ticket_barcode(text: str) -> Barcode | None:
 
 
 class BillDriver(LineDriver[MessageT]):
-    """Common base of the bill acceptor drivers: it stacks or returns the paper in escrow as the machine decides."""
+    """Common base of the bill acceptor drivers: it stacks or returns a bill or ticket as the machine decides."""
 
     def __init__(
         self,
@@ -137,25 +137,25 @@ class BillDriver(LineDriver[MessageT]):
         return frozenset(self._cents_by_note_code.values())
 
     def enable(self, denominations_cents: frozenset[int], *, accepts_tickets: bool = False) -> None:
-        """Accept notes of these values, as far as the acceptor has codes for them; tickets if ``accepts_tickets``."""
+        """Accept notes of these values, if the acceptor has codes for them; if ``accepts_tickets``, tickets too."""
         self._enabled_cents = denominations_cents
         self._accepts_tickets = accepts_tickets
         self._wake_event.set()
 
     def disable(self) -> None:
-        """Accept no more bills or tickets. A paper already in escrow still waits for the machine's decision."""
+        """Accept no more bills or tickets. One that is already in escrow still waits for the machine's decision."""
         self.enable(frozenset())
 
     def stack(self, escrow_number: int) -> None:
-        """Order the acceptor to stack paper number ``escrow_number``; do nothing if that paper has left escrow."""
+        """Order the acceptor to stack the bill or ticket ``escrow_number``; do nothing if it has left escrow."""
         self._store_machine_decision(escrow_number, EscrowCommand.STACK)
 
     def return_paper(self, escrow_number: int) -> None:
-        """Order the acceptor to return paper number ``escrow_number``; do nothing if that paper has left escrow."""
+        """Order the acceptor to return the bill or ticket ``escrow_number``; do nothing if it has left escrow."""
         self._store_machine_decision(escrow_number, EscrowCommand.RETURN, ReturnReason.ORDERED_BY_MACHINE)
 
     def hold_in_escrow(self, escrow_number: int) -> None:
-        """Keep paper number ``escrow_number`` in escrow until ``stack`` or ``return_paper`` decides about it.
+        """Keep the bill or ticket ``escrow_number`` in escrow until ``stack`` or ``return_paper`` is called for it.
 
         A machine calls this while it queries a host about a ticket.
         """
@@ -167,10 +167,10 @@ class BillDriver(LineDriver[MessageT]):
         decision: EscrowCommand,
         return_reason: ReturnReason = ReturnReason.RETURNED_BY_ACCEPTOR,
     ) -> None:
-        """Store the machine's decision about the paper of this escrow number.
+        """Store the machine's decision about the bill or ticket that has this escrow number.
 
-        Do nothing if the paper has left escrow or the decision is already final. ``return_reason`` is reported if the
-        paper is returned.
+        Do nothing if it has left escrow or the decision is already final. ``return_reason`` is the reason to report if
+        it is returned.
         """
         paper = self._escrowed_paper or self._last_session_paper
         if (
@@ -193,8 +193,8 @@ class BillDriver(LineDriver[MessageT]):
     def _note_codes_to_accept(self) -> list[int]:
         """Return the note codes to accept: the codes of the enabled values.
 
-        The list is empty if the acceptor's note values differ from the cabinet file's, because no money is then
-        accepted.
+        The list is empty if a note value that the acceptor reports differs from the cabinet file: no money is accepted
+        then.
         """
         if self._value_check.has_differences:
             return []
@@ -206,17 +206,17 @@ class BillDriver(LineDriver[MessageT]):
         return self._accepts_tickets and not self._value_check.has_differences
 
     def _store_reported_value(self, code: int, reported_value: ReportedValue | None) -> None:
-        """Store the value that the acceptor reports for a note code; None means that it gives no reply.
+        """Store the value that the acceptor reports for a note code; None means that it does not reply.
 
-        Report the faults that follow from it.
+        Then report the faults of note codes whose values are wrong or unknown.
         """
         self._value_check.store_reported_value(code, reported_value)
         self._report_value_faults(self._value_check)
 
     def _reset_session(self) -> None:
-        """Clear what is known of the acceptor, because its line was opened again.
+        """Clear what the acceptor has reported: its line was opened again, or it does not reply.
 
-        A paper that was in escrow before counts only once the acceptor has reported it again.
+        A bill or ticket that was in escrow before counts only once the acceptor has reported it again.
         """
         # In the first session after a start, the disputed paper may be one of an earlier run.
         if self._may_report_disputed_paper is None:
@@ -231,7 +231,7 @@ class BillDriver(LineDriver[MessageT]):
 
     @abstractmethod
     def _reset_device_state(self) -> None:
-        """Clear the acceptor's status and settings of the last session; implemented per protocol."""
+        """Clear the acceptor's status and settings after its connection was lost; implemented per protocol."""
 
     def _report_readiness(self, *, is_accepting: bool) -> None:
         """Emit an event if the acceptor has started or stopped accepting bills and tickets."""
@@ -240,11 +240,12 @@ class BillDriver(LineDriver[MessageT]):
             self._emit(AcceptorReadiness(device=self.name, is_accepting=is_accepting))
 
     def _handle_escrowed_paper(self, content: PaperContent | None, reported_code: bytes) -> None:
-        """Handle the acceptor's report that a bill or ticket is in escrow; ``content`` None means that it is not known.
+        """Handle the acceptor's report that a bill or ticket is in escrow.
 
-        The machine is informed of an enabled paper and decides about it; any other paper is returned. Nothing happens
-        until the value of every note code has been queried. While a stacking is ordered, the first report of another
-        paper is ignored, because it may be a late reply from before the order.
+        ``content`` is None if its value or bar code is unknown. If the machine accepts bills of this value, or tickets,
+        it is informed and decides about this one; anything else is returned. The report is only stored until the value
+        of every note code has been queried. While a stacking is ordered, the first report of another bill or ticket is
+        ignored, because it may be a late reply from before the order.
         """
         self._reported_escrow_code = reported_code
         if not self._value_check.are_all_channels_queried:
@@ -288,9 +289,10 @@ class BillDriver(LineDriver[MessageT]):
             paper.return_reason = ReturnReason.NOT_ENABLED
 
     def _is_decision_valid_after_line_loss(self, paper: _EscrowedPaper) -> bool:
-        """Return whether the machine's decision about a paper in escrow still applies after the line was lost.
+        """Return whether the machine's decision about a bill or ticket in escrow still applies after the line was lost.
 
-        A decision to hold or return the paper does; a decision to stack it does not.
+        Only a decision to hold or return the bill or ticket still applies. If the decision was to stack it, or none was
+        made, the machine must decide again.
         """
         return (
             paper.machine_decision in {EscrowCommand.HOLD, EscrowCommand.RETURN}
@@ -298,16 +300,19 @@ class BillDriver(LineDriver[MessageT]):
         )
 
     def _update_escrow_command(self, exchange_progress: int = 0) -> EscrowCommand:
-        """Update the decision about the paper in escrow, and return the command to send; UNDECIDED if none is due yet.
+        """Update the decision about the bill or ticket in escrow, and return the command to send to the acceptor.
 
-        ``exchange_progress`` says up to which of the acceptor's messages the driver has read; it is stored with a stack
-        order.
+        The result is UNDECIDED if no command is due yet.
+
+        ``exchange_progress`` identifies the last message of the acceptor that the driver has read; it is stored with a
+        stack order.
 
         The acceptor stacks whatever is in escrow when a stack order arrives. The order is therefore recorded in one
-        cycle and sent in a later one, and only after a recent reply that the same paper is still in escrow.
+        cycle and sent in a later one, and only after a recent reply that the same bill or ticket is still in escrow.
 
-        The paper is returned if the machine does not decide in time, if the machine has stopped since its decision (a
-        door, a tilt, a hand-pay), or if the acceptor leaves the paper in escrow for too long after a stack order.
+        The bill or ticket is returned if the machine does not decide in time, if the machine has stopped since its
+        decision (a door, a tilt, a hand-pay), or if the acceptor leaves the bill or ticket in escrow for too long after
+        a stack order.
         """
         paper = self._escrowed_paper
         if paper is None or paper.reported_code != self._reported_escrow_code:
@@ -344,7 +349,7 @@ class BillDriver(LineDriver[MessageT]):
         return paper.machine_decision
 
     def _end_overdue_order(self) -> None:
-        """End a stack order that has made no progress for too long: the paper becomes a disputed amount.
+        """End a stack order that has made no progress for too long: the bill or ticket becomes a disputed amount.
 
         While a fault that a person must clear is active, the time does not run.
         """
@@ -361,10 +366,10 @@ class BillDriver(LineDriver[MessageT]):
             self._emit(AmountDisputed(device=self.name, text=text))
 
     def _handle_stacked_paper(self) -> None:
-        """Handle the acceptor's report that the paper is in the box for good: credit it once.
+        """Handle the acceptor's report that the bill or ticket is in the box for good: credit it once.
 
         The report may be acknowledged only after this. If no stacking was ordered, a disputed amount is opened. If the
-        paper is disputed already, because its report came too late, nothing is credited.
+        bill or ticket is disputed already, because its report came too late, nothing is credited.
         """
         if self._may_report_disputed_paper and self._escrow.content is None:
             self._may_report_disputed_paper = False
@@ -384,11 +389,11 @@ class BillDriver(LineDriver[MessageT]):
             self._emit(AmountDisputed(device=self.name, text=text))
 
     def _handle_clear_path(self, reason: str, *, is_still_in_escrow: bool = False) -> None:
-        """Handle the report that the bill path is clear: no paper moves, and all reports are acknowledged.
+        """Handle the report that the bill path is clear: nothing moves in it, and all reports are acknowledged.
 
-        The paper that was in escrow, if any, is reported as returned. If the acceptor was sent the command to stack it
-        and no report says where it went, it is reported as disputed. If ``is_still_in_escrow``, the paper has not left
-        the acceptor, so nothing is reported. ``reason`` says how the clear path is known.
+        The bill or ticket that was in escrow, if any, is reported as returned. If the acceptor was sent the command to
+        stack it and no report says where it went, it is reported as disputed. If ``is_still_in_escrow``, it has not
+        left the acceptor, so nothing is reported. ``reason`` says how the clear path is known.
         """
         self._is_unordered_stacking_recorded = self._is_other_paper_report_ignored = (
             self._may_report_disputed_paper

@@ -60,16 +60,16 @@ class SimulatedPaper:
     barcode: str = ""
     counterfeit: bool = False
     is_past_point_of_no_return: bool = False
-    """Whether the paper can no longer be returned to the player."""
+    """Whether the bill or ticket can no longer be returned to the player."""
 
 
 class BillTwin(Twin[MessageT]):
     """Base of the simulated bill acceptors, with the mechanics that all protocols share."""
 
     escrow_seconds: float | None = 10.0
-    """Time after which a paper in escrow is returned if the machine has not decided about it; None: never."""
+    """Seconds after which a bill or ticket in escrow is returned if the machine has not decided; None: never."""
     return_seconds: float = RETURN_SECONDS
-    """Duration of a return to the player."""
+    """Seconds that the return of a bill or ticket to the player takes."""
 
     def __init__(
         self,
@@ -104,11 +104,11 @@ class BillTwin(Twin[MessageT]):
         """Return whether the machine has enabled the simulated acceptor for any bill or ticket."""
 
     def _handle_phase_change(self, phase: PaperPhase) -> None:
-        """Do nothing; a protocol that reports events instead of states stores the event of the new phase here."""
+        """Do nothing; a protocol that reports events overrides this method to store the event of the new phase."""
 
     # ------------------------------------------------------------ commands of a protocol
     def stack_escrowed_paper(self) -> bool:
-        """Move the paper in escrow to the box; return False if escrow is empty."""
+        """Move the bill or ticket in escrow to the box; return False if escrow is empty."""
         if self._phase not in {PaperPhase.ESCROW, PaperPhase.HELD}:
             return False
         self._stop_timers()
@@ -117,7 +117,7 @@ class BillTwin(Twin[MessageT]):
         return True
 
     def return_escrowed_paper(self) -> bool:
-        """Move the paper in escrow back out; return False if escrow is empty."""
+        """Move the bill or ticket in escrow back out; return False if escrow is empty."""
         if self._phase not in {PaperPhase.ESCROW, PaperPhase.HELD}:
             return False
         self._stop_timers()
@@ -125,9 +125,9 @@ class BillTwin(Twin[MessageT]):
         return True
 
     def extend_escrow_time(self) -> bool:
-        """Hold the paper in escrow; return False if there is no paper in escrow.
+        """Hold the bill or ticket in escrow for :data:`HOLD_SECONDS`; return False if escrow is empty.
 
-        After :data:`HOLD_SECONDS` the paper is no longer held, and the time after which it is returned begins again.
+        After that, the time after which it is returned without a decision begins again.
         """
         if self._phase not in {PaperPhase.ESCROW, PaperPhase.HELD}:
             return False
@@ -137,7 +137,7 @@ class BillTwin(Twin[MessageT]):
         return True
 
     def acknowledge_stacked(self) -> None:
-        """Accept the machine's acknowledgement that the paper is in the box."""
+        """Accept the machine's acknowledgement that the bill or ticket is in the box."""
         if self._phase is PaperPhase.STACKED_UNACKNOWLEDGED:
             self._move_paper_into_box()
             self._enter_phase(PaperPhase.STACKED_ACKNOWLEDGED)
@@ -145,7 +145,7 @@ class BillTwin(Twin[MessageT]):
 
     # ------------------------------------------------------------ the mechanics
     def _enter_phase(self, phase: PaperPhase) -> None:
-        """Enter a phase of handling a paper, and call the method by which the protocol reports the new phase."""
+        """Enter a phase of handling a bill or ticket, and call ``_handle_phase_change``."""
         self._phase = phase
         self._handle_phase_change(phase)
 
@@ -156,9 +156,11 @@ class BillTwin(Twin[MessageT]):
         self._enter_phase(phase)
 
     def _move_into_escrow(self) -> None:
-        """Move the inserted paper into escrow; jam if a jam was requested; reject it if counterfeit or not enabled.
+        """Move the inserted bill or ticket into escrow, unless a jam was requested or the machine would not accept it.
 
-        A paper in escrow is returned if the machine decides nothing in time.
+        If a jam was requested, it jams. If it is counterfeit or not enabled, it is rejected.
+
+        A bill or ticket in escrow is returned if the machine decides nothing in time.
         """
         paper = self._paper
         if paper is None:
@@ -175,7 +177,7 @@ class BillTwin(Twin[MessageT]):
                 self._schedule_time_limit(self.escrow_seconds, self._start_returning)
 
     def _move_past_point_of_no_return(self) -> None:
-        """Move the paper past the point of no return and into the box; jam if a jam was requested."""
+        """Move the bill or ticket past the point of no return and into the box; jam if a jam was requested."""
         if self._paper is None:
             return
         if self._should_jam_next:
@@ -193,24 +195,24 @@ class BillTwin(Twin[MessageT]):
             self.stacked_papers.append(paper.barcode or paper.cents)
 
     def _start_returning(self) -> None:
-        """Start returning the paper in escrow."""
+        """Start returning the bill or ticket in escrow."""
         self._enter_phase(PaperPhase.RETURNING)
         self._schedule_step(self.return_seconds, self._finish_return)
 
     def _finish_return(self) -> None:
-        """Give the paper back to the player, and become ready for the next one."""
+        """Give the bill or ticket back to the player, and become ready for the next one."""
         paper, self._paper = self._paper, None
         if paper is not None:
             self._count_returned(paper)
         self._finish_paper()
 
     def _count_returned(self, paper: SimulatedPaper) -> None:
-        """Count a paper that came out again: a bill by its value, a ticket by its number."""
+        """Count a bill or ticket that came out again: a bill by its value, a ticket by its number."""
         self.returned_cents += paper.cents
         self.returned_papers.append(paper.barcode or paper.cents)
 
     def _finish_paper(self) -> None:
-        """Become ready for the next paper, or stop because the cash box is full."""
+        """Become ready for the next bill or ticket, or stop because the cash box is full."""
         if self._should_fill_next:
             self._should_fill_next = False
             self._stop_in_fault(PaperPhase.BOX_FULL)
@@ -265,7 +267,7 @@ class BillTwin(Twin[MessageT]):
         return f"{description} inserted"
 
     def _insert_bill(self, *, amount_cents: int, counterfeit: bool = False) -> str:
-        """Insert a bill of ``amount_cents``; ``counterfeit`` true for a bad one."""
+        """Insert a bill of ``amount_cents``; if ``counterfeit``, the simulated acceptor will reject it."""
         if amount_cents not in self._note_code_by_cents:
             known_values = ", ".join(map(str, sorted(self._note_code_by_cents)))
             raise ActionError(
@@ -283,7 +285,7 @@ class BillTwin(Twin[MessageT]):
         return self._insert_paper(SimulatedPaper(0, digits), f"ticket {digits}")
 
     def _jam_paper(self) -> str:
-        """Jam the paper that is moving now, or else the next one."""
+        """Jam the bill or ticket that is moving now, or else the next one."""
         if self._phase in {PaperPhase.ACCEPTING, PaperPhase.ESCROW, PaperPhase.HELD}:
             self._stop_in_fault(PaperPhase.JAM)
             return "jammed"
@@ -291,7 +293,7 @@ class BillTwin(Twin[MessageT]):
         return "the next paper jams"
 
     def _repair_acceptor(self) -> str:
-        """Repair the acceptor; a paper that can still come out is returned to the player."""
+        """Repair the acceptor; a bill or ticket that can still come out is returned to the player."""
         self._stop_timers()
         self._should_jam_next = self._should_fill_next = False
         self._fault_phase = None
@@ -302,14 +304,14 @@ class BillTwin(Twin[MessageT]):
         return "repaired"
 
     def _set_note_box(self, *, present: bool) -> str:
-        """Remove (``present`` false) or replace (true) the cash box."""
+        """Put the cash box back if ``present``, and repair the acceptor; otherwise take the cash box out."""
         if present:
             return self._repair_acceptor()
         self._stop_in_fault(PaperPhase.BOX_REMOVED)
         return "cash box removed"
 
     def _fill_note_box(self) -> str:
-        """Fill the cash box, at the latest after the bill that is moving now."""
+        """Fill the cash box: at once, or once the acceptor has finished with the bill or ticket inside."""
         if self._paper is None:
             self._stop_in_fault(PaperPhase.BOX_FULL)
         else:
@@ -334,7 +336,7 @@ class BillTwin(Twin[MessageT]):
         return "a false bill was reported"
 
     def export_retained_state(self) -> dict[str, object]:
-        """Return what the acceptor retains without power: paper, fault, contents of the box, and totals."""
+        """Return what the acceptor retains without power: the bill or ticket inside, its fault, its box and totals."""
         paper = self._paper
         return {
             "paper": None if paper is None else asdict(paper),
@@ -370,8 +372,8 @@ class BillTwin(Twin[MessageT]):
     def describe_state(self) -> dict[str, Any]:
         """Return the simulated acceptor's status, contents and totals, for display.
 
-        In the totals, inserted = stacked + returned + inside. ``stuck`` is the fault that only a manual
-        action ends, or None; ``jams_next`` is whether the next paper will jam.
+        In the totals, inserted = stacked + returned + inside. ``stuck`` is the fault that only a manual action ends, or
+        None; ``jams_next`` is whether the next bill or ticket will jam.
         """
         return {
             "status": self._format_status(),

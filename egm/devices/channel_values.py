@@ -42,7 +42,7 @@ class ChannelValueCheck:
     def __init__(
         self, cents_by_channel: Mapping[int, int], currencies: frozenset[str] = DOLLAR_CURRENCIES
     ) -> None:
-        """Start without reported values.
+        """Create the comparison; no value has been reported yet.
 
         ``cents_by_channel`` has the configured value of each channel, in minor units. The device may report it in any
         of ``currencies``.
@@ -80,7 +80,7 @@ class ChannelValueCheck:
         )
 
     def store_reported_value(self, channel: int, reported_value: ReportedValue | None) -> None:
-        """Store the value that the device reports for a channel; ``reported_value`` None: no reply."""
+        """Store the value that the device reports for a channel; ``reported_value`` is None if it did not reply."""
         if channel not in self._unqueried_channels:
             return
         self._unqueried_channels.remove(channel)

@@ -155,7 +155,10 @@ class LineDriver(ABC, Generic[MessageT]):
 
     @abstractmethod
     def _reset_session(self) -> None:
-        """Clear the device's state as read in the last session: anything may have happened to the device since."""
+        """Clear the state that the device has reported, because it may have changed unseen.
+
+        This is called when the line has been opened, and when the device no longer replies.
+        """
 
     @abstractmethod
     async def _run_cycle(self) -> None:
@@ -304,7 +307,7 @@ class LineDriver(ABC, Generic[MessageT]):
     def _handle_missing_reply(self) -> None:
         """Count a query without a reply.
 
-        After several in a row, over some time, report the device as lost and reset the session.
+        After several in a row, over some time, report the device as lost, and clear the state that it has reported.
         """
         self.exchange_counts.unanswered_query_count += 1
         now = asyncio.get_running_loop().time()

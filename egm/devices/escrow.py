@@ -52,7 +52,7 @@ from egm.devices.ledgers import EscrowLedger, EscrowPhase
 class EscrowVerdict(StrEnum):
     """The result of the escrow rule for a report of the bill acceptor, such as "credited" or "a repeat".
 
-    The values are older names; twins and logs show them.
+    Its values, such as "lost_track" for DISPUTED, are older names.
     """
 
     CREDITED = "credited"  # this report caused the credit
@@ -65,9 +65,9 @@ class EscrowVerdict(StrEnum):
 
 
 class EscrowRules:
-    """The escrow rule of one bill acceptor: all reports about a paper together credit it once, or not at all.
+    """The escrow rule of one bill acceptor: a bill or ticket is credited at most once, however often it is reported.
 
-    The state is in the ledger only.
+    All state is in the ledger, so it survives a restart.
     """
 
     def __init__(self, ledger: EscrowLedger) -> None:
@@ -81,10 +81,9 @@ class EscrowRules:
 
     @property
     def exchange_progress(self) -> int | None:
-        """Return up to which of the acceptor's messages the driver has read, as stored in the open stacking record.
+        """Return the driver's code of the last acceptor message that it has read, such as an event number.
 
-        The value is in the driver's own encoding, for example the number of the last event. None without an open
-        record.
+        It is stored in the record of the bill or ticket being stacked. Return None without such a record.
         """
         record = self._ledger.find_open()
         return None if record is None else record.exchange_progress
@@ -94,7 +93,7 @@ class EscrowRules:
         return self._ledger.has_disputed_paper()
 
     def can_order_stacking(self) -> bool:
-        """Return whether the machine now permits an order to stack the paper in escrow."""
+        """Return whether the machine now permits an order to stack the bill or ticket in escrow."""
         return self._ledger.can_order_stacking()
 
     def record_stack_order(self, content: PaperContent, exchange_progress: int = 0) -> None:
@@ -102,21 +101,21 @@ class EscrowRules:
         self._ledger.reserve_credit_before_stacking(content, exchange_progress)
 
     def is_stacking_ordered(self) -> bool:
-        """Return whether the stacking of a paper is ordered and not yet credited."""
+        """Return whether the stacking of a bill or ticket is ordered and not yet credited."""
         record = self._ledger.find_open()
         return record is not None and record.phase is EscrowPhase.ORDERED
 
     def record_direction(self, *, to_box: bool) -> None:
-        """Record whether the acceptor reports that the paper moves into the box (``to_box``) or back to the player.
+        """Record the reported direction of the bill or ticket: into the box (``to_box``) or back to the player.
 
-        Do nothing unless the stacking of a paper is ordered.
+        Do nothing unless the stacking of a bill or ticket is ordered.
         """
         record, is_returning = self._ledger.find_open(), not to_box
         if record is not None and record.phase is EscrowPhase.ORDERED and record.is_returning != is_returning:
             self._ledger.record_direction(is_returning=is_returning)
 
     def handle_stacked(self) -> EscrowVerdict:
-        """Handle the report that the paper is in the box for good: credit it, unless the report is a repeat.
+        """Handle the report that the bill or ticket is in the box for good: credit it, unless the report is a repeat.
 
         After this returns, the report may be acknowledged. UNORDERED_STACKING: no stacking was ordered, so nothing is
         credited.
@@ -130,7 +129,7 @@ class EscrowRules:
         return EscrowVerdict.CREDITED
 
     def open_disputed_amount_of_unordered_paper(self, reason: str, amount_max_cents: int) -> None:
-        """Open a disputed amount of up to ``amount_max_cents`` for a paper that was stacked without an order."""
+        """Open a disputed amount of up to ``amount_max_cents`` for a bill or ticket stacked without an order."""
         self._ledger.open_disputed_amount_of_unordered_paper(reason, amount_max_cents)
 
     def close_lost_paper_as_disputed(self, reason: str) -> None:
@@ -140,11 +139,11 @@ class EscrowRules:
     def handle_clear_path(
         self, reason: str, *, is_still_in_escrow: bool = False, is_command_unsent: bool = False
     ) -> EscrowVerdict:
-        """Handle the report that no paper is moving and that all reports are acknowledged: close the open record.
+        """Handle the report that no bill or ticket moves and all reports are acknowledged: close the open record.
 
-        ``is_still_in_escrow``: the paper whose stacking was ordered still lies in escrow. ``is_command_unsent``: the
-        acceptor was certainly not sent the command to stack it. Any other paper whose stacking was ordered, and that is
-        not reported as returned, becomes a disputed amount.
+        ``is_still_in_escrow``: the bill or ticket whose stacking was ordered still lies in escrow.
+        ``is_command_unsent``: the acceptor was certainly not sent the command to stack it. Any other bill or ticket
+        whose stacking was ordered, and that is not reported as returned, becomes a disputed amount.
         """
         record = self._ledger.find_open()
         if record is None:
@@ -159,9 +158,9 @@ class EscrowRules:
         return EscrowVerdict.DISPUTED
 
     def record_exchange_progress(self, progress: int) -> None:
-        """Store in the open stacking record up to which of the acceptor's messages the driver has read.
+        """Store the driver's code of the last acceptor message that it has read, in the open stacking record.
 
-        Do nothing without an open record or a change.
+        Do nothing if there is no open record or it has this code already.
         """
         if self.exchange_progress not in {None, progress}:
             self._ledger.record_exchange_progress(progress)

@@ -30,7 +30,7 @@ class ProtocolError(PeerError):
 
 @dataclass(frozen=True, slots=True)
 class FrameCut(Generic[FrameT]):
-    """The first part of the received bytes: ``byte_count`` bytes that are a message or are refused with an error."""
+    """The first ``byte_count`` of the received bytes: the message that they form, or the error if they form none."""
 
     byte_count: int
     parsed_frame: FrameT | ProtocolError
@@ -73,9 +73,9 @@ class FrameReader(Generic[FrameT]):
 
 
 def skip_to_start_byte(buffer: bytes, start_byte: int, protocol: str) -> FrameCut[Any] | None:
-    """Return a cut that refuses all bytes before the first ``start_byte`` byte.
+    """Return an error for the received bytes before the first ``start_byte``, with their number.
 
-    Return None if ``buffer`` begins with that byte, so that nothing is to be refused.
+    Return None if ``buffer`` begins with that byte, so that no byte has to be skipped.
     """
     if buffer[0] == start_byte:
         return None

@@ -76,7 +76,7 @@ PaperContent = Banknote | Barcode
 # ---------------------------------------------------------------- events of every device
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceEvent:
-    """An event of a device; ``device`` is its name in the cabinet file."""
+    """Base class of the events that drivers report; ``device`` is the device's name in the cabinet file."""
 
     device: str
 
@@ -98,7 +98,7 @@ class LineLost(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceIdentified(DeviceEvent):
-    """The device has identified itself: text from its maker, for the inventory and the software page."""
+    """The device has identified itself by a text of its maker, for the inventory and the software page."""
 
     identity: str
 
@@ -131,8 +131,8 @@ class AcceptorReadiness(DeviceEvent):
 class PaperInEscrow(DeviceEvent):
     """A bill or ticket waits in escrow.
 
-    The machine replies by calling ``stack``, ``hold_in_escrow`` or ``return_paper`` with the paper's
-    ``escrow_number``.
+    The machine replies by calling ``stack``, ``hold_in_escrow`` or ``return_paper`` with the ``escrow_number`` of the
+    bill or ticket.
     """
 
     escrow_number: int
@@ -180,7 +180,7 @@ class ItemRejected(DeviceEvent):
 class AmountDisputed(DeviceEvent):
     """An amount is in doubt: it was neither credited nor recorded as paid. The ledger stores it for a person to decide.
 
-    The machine cannot know where a bill, a ticket or some coins are, or the hopper has paid coins without an order.
+    Either it is not known where a bill, a ticket or some coins are, or the hopper has paid coins without an order.
     """
 
     text: str
@@ -283,7 +283,7 @@ class InputsReported(DeviceEvent):
 
 # ---------------------------------------------------------------- wheel
 class WheelPhase(StrEnum):
-    """The phase of the present game on a real wheel, as the machine uses it."""
+    """The phase of the current spin of a real wheel, reduced to the phases that the machine distinguishes."""
 
     WAITING = "waiting"
     BETTING = "betting"
@@ -294,7 +294,7 @@ class WheelPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelPhaseReported(DeviceEvent):
-    """A roulette wheel's report on a spin, if it differs from the last one in this session.
+    """A roulette wheel's report on a spin, if it differs from the last one since the line was opened.
 
     ``number`` is the winning number once the ball is at rest and the spin is valid, otherwise None. ``is_void``: the
     wheel has declared the spin invalid, and the ball is launched again.
@@ -302,7 +302,7 @@ class WheelPhaseReported(DeviceEvent):
 
     phase: WheelPhase
     spin_counter: int
-    """The wheel's own count of the spin."""
+    """The number that the wheel's reader has given the spin; it counts spins, restarts and wraps."""
     number: int | None = None
     is_void: bool = False
 
@@ -347,19 +347,19 @@ class BillAcceptor(Device, Protocol):
     """A device that accepts bills and tickets into escrow, and stacks or returns them as ordered."""
 
     def enable(self, denominations_cents: frozenset[int], *, accepts_tickets: bool = False) -> None:
-        """Accept notes of these values, as far as the acceptor has codes for them; tickets if ``accepts_tickets``."""
+        """Accept notes of these values, if the acceptor has codes for them; if ``accepts_tickets``, tickets too."""
 
     def disable(self) -> None:
-        """Accept no more bills or tickets. A paper already in escrow still waits for the machine's decision."""
+        """Accept no more bills or tickets. One that is already in escrow still waits for the machine's decision."""
 
     def stack(self, escrow_number: int) -> None:
-        """Order the acceptor to stack paper number ``escrow_number``; do nothing if that paper has left escrow."""
+        """Order the acceptor to stack the bill or ticket ``escrow_number``; do nothing if it has left escrow."""
 
     def return_paper(self, escrow_number: int) -> None:
-        """Order the acceptor to return paper number ``escrow_number``; do nothing if that paper has left escrow."""
+        """Order the acceptor to return the bill or ticket ``escrow_number``; do nothing if it has left escrow."""
 
     def hold_in_escrow(self, escrow_number: int) -> None:
-        """Keep paper number ``escrow_number`` in escrow until ``stack`` or ``return_paper`` decides about it.
+        """Keep the bill or ticket ``escrow_number`` in escrow until ``stack`` or ``return_paper`` is called for it.
 
         A machine calls this while it queries a host about a ticket.
         """
@@ -369,7 +369,7 @@ class CoinAcceptor(Device, Protocol):
     """Interface of a coin acceptor; there is no escrow, so an accepted coin cannot be returned."""
 
     def enable(self, denominations_cents: frozenset[int]) -> None:
-        """Accept coins of these values, as far as the acceptor has a channel for them."""
+        """Accept coins of these values; a value for which the acceptor has no channel is ignored."""
 
     def disable(self) -> None:
         """Accept no coins: all of them fall through to the tray."""
@@ -405,7 +405,7 @@ class IoBoard(Device, Protocol):
         """Light exactly these elements of the light tower; all others go out."""
 
     def switch_bell(self, *, on: bool) -> None:
-        """Switch the alarm bell, which works without the screen's loudspeaker."""
+        """Switch the alarm bell on or off; it is a bell of its own, not a sound of the screen's loudspeaker."""
         ...
 
     @property

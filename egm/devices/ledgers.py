@@ -23,7 +23,7 @@ class LedgerOrderError(Exception):
 
 # ---------------------------------------------------------------- bills and tickets
 class EscrowPhase(StrEnum):
-    """The phase of an ordered stacking: first ORDERED; from the credit until the record is closed CREDITED."""
+    """The phase of an ordered stacking: ORDERED until the bill or ticket is credited, then CREDITED."""
 
     ORDERED = "ordered"  # the machine has decided to keep it; nothing is credited
     CREDITED = "vended"  # it is in the box and credited; the acceptor may not have our acknowledgement
@@ -33,9 +33,9 @@ class EscrowPhase(StrEnum):
 class EscrowRecord:
     """The record of a bill or ticket whose stacking is not finished.
 
-    ``exchange_progress`` says up to which of the acceptor's messages the driver has read, for example the number of the
-    last event; after a restart it continues from there. ``is_returning``: the acceptor has reported that it returns the
-    paper.
+    ``exchange_progress`` says which of the acceptor's messages the driver has read last, for example the number of an
+    event; after a restart the driver continues from there. ``is_returning``: the acceptor has reported that it returns
+    the bill or ticket.
     """
 
     content: PaperContent
@@ -54,7 +54,7 @@ class EscrowLedger(Protocol):
         """Return whether a bill or ticket of this acceptor is disputed, so that its report may still come."""
 
     def can_order_stacking(self) -> bool:
-        """Return whether the machine still accepts money, so that the paper in escrow may be stacked."""
+        """Return whether the machine still accepts money, so that the bill or ticket in escrow may be stacked."""
 
     def reserve_credit_before_stacking(self, content: PaperContent, exchange_progress: int) -> None:
         """Open the record of a bill or ticket in phase ORDERED, before the acceptor is ordered to stack it."""
@@ -72,13 +72,13 @@ class EscrowLedger(Protocol):
         """Close an ORDERED record as a disputed amount: the whereabouts of the bill or ticket are unknown."""
 
     def open_disputed_amount_of_unordered_paper(self, reason: str, amount_max_cents: int) -> None:
-        """Open a disputed amount of up to ``amount_max_cents``: the acceptor has stacked a paper without an order."""
+        """Open a disputed amount of up to ``amount_max_cents`` for a bill or ticket stacked without an order."""
 
     def record_direction(self, *, is_returning: bool) -> None:
-        """Store in the open stacking record whether the acceptor reports that the paper moves back to the player."""
+        """Store in the open stacking record whether the acceptor reports that it returns the bill or ticket."""
 
     def record_exchange_progress(self, progress: int) -> None:
-        """Store in the open stacking record up to which of the acceptor's messages the driver has read.
+        """Store in the open stacking record which message of the acceptor the driver has read last.
 
         ``progress`` is in the driver's own encoding, for example the number of the last event.
         """
@@ -86,10 +86,10 @@ class EscrowLedger(Protocol):
 
 # ---------------------------------------------------------------- coins
 class CoinLedger(Protocol):
-    """Durable record of how far a coin acceptor's events are credited; coins have no escrow."""
+    """Durable record of the last coin acceptor event that was processed, so that each coin is credited once."""
 
     def find_exchange_progress(self) -> int | None:
-        """Return up to which event coins are credited, in the driver's own encoding; None before the first event."""
+        """Return the driver's code of the last acceptor event that it has processed; None before the first event."""
 
     def credit_coins_in(
         self,
@@ -97,7 +97,7 @@ class CoinLedger(Protocol):
         exchange_progress: int,
         disputed_coins: "DisputedCoins | None" = None,
     ) -> None:
-        """Credit coins and store the new exchange progress, in one transaction.
+        """Credit coins and store the code of the last acceptor event (``exchange_progress``), in one transaction.
 
         Each coin is a pair: its amount in minor units, and whether it fell into the hopper. With ``disputed_coins``,
         a disputed amount is opened in the same transaction.

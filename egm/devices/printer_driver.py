@@ -126,10 +126,10 @@ class PrinterDriver(LineDriver[MessageT]):
         await self._pause_until_next_poll()
 
     def _update_uninterrupted_replies(self, *, has_replied: bool) -> None:
-        """Record whether the printer has replied without a gap since the print command.
+        """Record whether the printer has replied to every query since the print command, without a long gap.
 
-        ``has_replied``: it has replied now. A gap long enough for a restart of the printer ends the series until the
-        next print command.
+        ``has_replied``: it has replied now. After a missing reply, or a gap in which the printer may have restarted,
+        its replies count as interrupted until the next print command.
         """
         now = asyncio.get_running_loop().time()
         last_reply_at = self._last_uninterrupted_reply_at
@@ -152,9 +152,10 @@ class PrinterDriver(LineDriver[MessageT]):
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
 
     def _handle_unknown_status(self, record: PrintRecord) -> None:
-        """Close the ticket if the printer's status has been unknown for too long: a pending one as FAILED.
+        """Close the open ticket if the printer's status has been unknown for too long.
 
-        A ticket in state PRINTING is closed as DISPUTED, because it may have been printed.
+        A ticket in state PENDING is closed as FAILED. One in state PRINTING is closed as DISPUTED, because it may have
+        been printed.
         """
         timeout_rule_by_state = {
             PrintState.PENDING: (PENDING_JOB_SECONDS_MAX, PrintState.FAILED),
@@ -181,7 +182,7 @@ class PrinterDriver(LineDriver[MessageT]):
                 pass
 
     async def _handle_pending_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
-        """Start printing a pending ticket once the printer is free; fail it if that takes too long."""
+        """Start printing a pending ticket once the printer is free; record it as FAILED if that takes too long."""
         waited_seconds = self._order_timer.add_elapsed()
         if status.printing_obstacle or status.is_busy or status.ticket_in_path:
             if waited_seconds > PENDING_JOB_SECONDS_MAX:

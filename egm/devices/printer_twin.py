@@ -72,7 +72,7 @@ class PrinterTwin(Twin[MessageT]):
         self._schedule_step(BARCODE_PRINT_SECONDS, self._print_barcode)
 
     def _print_barcode(self) -> None:
-        """Print the ticket's bar code completely, or only partly if a jam was requested, and list the ticket."""
+        """Print the ticket's bar code, only partly if a jam was requested; add the ticket to the printed tickets."""
         ticket, self._unlisted_ticket = self._unlisted_ticket, {}
         if self._should_jam_next:
             self._should_jam_next = False
@@ -100,7 +100,7 @@ class PrinterTwin(Twin[MessageT]):
             self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)
 
     def _take_ticket(self) -> None:
-        """Take the ticket out of the paper path."""
+        """Take the printed ticket out of the paper path, as a person would."""
         self._is_ticket_in_path = False
 
     def handle_power_loss(self) -> None:
@@ -175,17 +175,17 @@ class PrinterTwin(Twin[MessageT]):
         return "repaired"
 
     def _set_paper(self, *, tickets: int) -> str:
-        """Set the number of tickets left in the stack (``tickets``)."""
+        """Set the number of blank tickets left in the paper stack to ``tickets``."""
         self.paper_ticket_count = tickets
         return f"{self.paper_ticket_count} tickets left"
 
     def _set_print_head(self, *, up: bool) -> str:
-        """Raise or lower the print head (``up``)."""
+        """Raise the print head if ``up``; otherwise lower it."""
         self._is_head_up = up
         return "head up" if self._is_head_up else "head down"
 
     def _set_chassis(self, *, open_: bool) -> str:
-        """Open or close the chassis (``open``)."""
+        """Open the chassis if ``open_``; otherwise close it."""
         self._is_chassis_open = open_
         return "chassis open" if self._is_chassis_open else "chassis closed"
 

@@ -39,12 +39,12 @@ class DeviceProtocol:
     line_settings: LineSettings
     twin_class: Callable[..., Twin[Any]]
     first_channel: int | None = None
-    """The protocol's number of the first denomination; None if the device accepts no money.
+    """The number of the protocol's first channel; None if the device accepts no money.
 
     A channel is the number by which a protocol names a kind of coin or note (see :mod:`egm.devices.channel_values`).
     """
     channel_count: int = 0
-    """How many channels the protocol has."""
+    """The number of channels of the protocol; each stands for one kind of coin or note."""
     is_bus: bool = False
     """Whether several devices share a line, each with its own address."""
 
@@ -52,8 +52,8 @@ class DeviceProtocol:
         """Return a map from channels to values in minor units.
 
         ``values_cents`` is the list in the cabinet file: one value per channel, in order; a channel with the value 0 is
-        unused and left out. Raises :class:`OperatorError` if the protocol has no channels or too few, if a value occurs
-        twice, or if the list has no value.
+        unused and left out. Raises :class:`OperatorError` if the protocol has no channels or fewer than the list has
+        values, if a value occurs twice, or if the list has no value.
         """
         if self.first_channel is None:
             raise OperatorError(
@@ -76,7 +76,7 @@ class DeviceProtocol:
     def create_twin(
         self, name: str, port: SimulatedPort, speed: float = 1.0, values_cents: tuple[int, ...] = ()
     ) -> Twin[Any]:
-        """Create a simulated device of this protocol, with mechanics ``speed`` times faster than real ones.
+        """Create a simulated device of this protocol, with mechanics ``speed`` times as fast as real ones.
 
         ``values_cents`` are the values of its channels, as in the cabinet file.
         """

@@ -44,11 +44,11 @@ class TransientEscrowLedger:
         return self._record
 
     def has_disputed_paper(self) -> bool:
-        """Return whether a paper was disputed. It stays so, because without a machine nobody can rule on it."""
+        """Return whether a bill or ticket was disputed; it stays disputed, because nobody can rule on it here."""
         return bool(self.disputed_papers or self.unordered_stackings_cents)
 
     def can_order_stacking(self) -> bool:
-        """Return True: without a machine, nothing forbids the stacking of a paper."""
+        """Return True: without a machine, nothing forbids the stacking of a bill or ticket."""
         return True
 
     def reserve_credit_before_stacking(self, content: PaperContent, exchange_progress: int) -> None:
@@ -62,7 +62,10 @@ class TransientEscrowLedger:
         )
 
     def credit_stacked_paper(self) -> None:
-        """Credit the paper being stacked, and set phase CREDITED. Raises LedgerOrderError unless it is ORDERED."""
+        """Credit the bill or ticket being stacked, and set phase CREDITED.
+
+        Raises LedgerOrderError unless the record is in phase ORDERED.
+        """
         record = self._require_record(EscrowPhase.ORDERED)
         self.credited_papers.append(record.content)
         self._record = replace(record, phase=EscrowPhase.CREDITED)
@@ -85,21 +88,21 @@ class TransientEscrowLedger:
         self.void_reasons.append(reason)
 
     def close_lost_paper_as_disputed(self, reason: str) -> None:
-        """Close the record of the ordered paper as disputed. Raises LedgerOrderError if none is ordered."""
+        """Close the record of the ordered bill or ticket as disputed. Raises LedgerOrderError if none is ordered."""
         self.disputed_papers.append(self._require_record(EscrowPhase.ORDERED).content)
         self._record = None
         self.void_reasons.append(reason)
 
     def open_disputed_amount_of_unordered_paper(self, reason: str, amount_max_cents: int) -> None:  # noqa: ARG002 (real ledgers use it)
-        """Record that the acceptor stacked a paper, worth ``amount_max_cents`` at most, without an order."""
+        """Record that the acceptor stacked a bill or ticket, worth ``amount_max_cents`` at most, without an order."""
         self.unordered_stackings_cents.append(amount_max_cents)
 
     def record_direction(self, *, is_returning: bool) -> None:
-        """Store whether the acceptor reports that it moves the ordered paper back to the player."""
+        """Store whether the acceptor reports that it moves the ordered bill or ticket back to the player."""
         self._record = replace(self._require_record(EscrowPhase.ORDERED), is_returning=is_returning)
 
     def record_exchange_progress(self, progress: int) -> None:
-        """Store in the open stacking record, if any, up to which of the acceptor's messages the driver has read."""
+        """Store in the open stacking record, if any, the driver's code of the last message that it has read."""
         if self._record is not None:
             self._record = replace(self._record, exchange_progress=progress)
 
@@ -117,7 +120,7 @@ class TransientCoinLedger:
         self.disputed_coins: list[DisputedCoins] = []
 
     def find_exchange_progress(self) -> int | None:
-        """Return up to which event coins are credited, or None before the first event."""
+        """Return the driver's code of the last acceptor event that it has processed; None before the first event."""
         return self._exchange_progress
 
     def credit_coins_in(
@@ -179,7 +182,7 @@ class TransientPayoutLedger:
             self.disputed_coins_by_payout[payout_id] = record.ordered_coins - paid_coins
 
     def close_unordered_payout(self, payout_id: str) -> None:
-        """Record, as finished with no coins paid, a payout that was never ordered.
+        """Record that a payout which was requested but never ordered is finished, and that no coin was paid.
 
         Raises LedgerOrderError if a payout is open.
         """

@@ -17,7 +17,7 @@ class HostLineEvent:
     """The machine has started to wait for a SAS host, or the host has started or stopped polling."""
 
     host_name: str = field(metadata=stored_as("host"))
-    """The name of the host: its table in the cabinet file."""
+    """The name of the host, which is the name of its SAS line in the cabinet file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ class GatRequest:
     authentication_level: Count = field(metadata=stored_as("level"))
     """The authentication level that the verifier requested (GAT)."""
     refusal_reason: str = omit_if_default("", key="refused")
-    """The reason why the calculation was not started, or empty."""
+    """The reason why the calculation was not started; empty if it was started."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ class GatResult:
     result_by_component: Mapping[str, str] = field(metadata=stored_as("values"))
     """The result by the name of the software component: a signature or, in a list of the software, a digest."""
     failure_reason: str = field(metadata=stored_as("trouble"))
-    """The reason why the calculation failed, or empty."""
+    """The reason why the calculation failed; empty if it has results."""
 
 
 GAT_REQUEST: Final = EntryDeclaration(

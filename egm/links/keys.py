@@ -11,7 +11,8 @@ class LinksKey(StorageKey):
     HOST_STOPPED_POLLING_AT = "host_silent:", ClearAction.KEEP, KeyOwner.MACHINE
     """Key prefix, followed by a SAS host's name: the time since which that host does not poll.
 
-    After a start without such a time, it is the time of the start. No value: the host polls.
+    There is no value while the host polls. If there is none when the machine starts, the time of that start is stored,
+    because no host has polled yet.
     """
     HAS_AWAITED_HOST_START = "host_known:", ClearAction.KEEP, KeyOwner.MACHINE
     """Key prefix, followed by a SAS host's name: true if the machine has once waited for that host to enable it.

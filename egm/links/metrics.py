@@ -121,7 +121,7 @@ def iter_known_occurrence_meters(declarations: EntryDeclarations) -> Iterator[st
 
 
 def build_meter_families(reading: MeterReading, occurrence_meters: Iterable[str]) -> list[Metric]:
-    """Return the metric families of the machine's meters, except those since power-up or door closing.
+    """Return the metric families of the machine's meters, except meters that count since power-up or door closing.
 
     Coin in, coin out and games played, which give a game's return (RTP), are also included for each game.
     ``occurrence_meters`` are the occurrence meters (counts of events) to export even if they are still 0.
@@ -169,7 +169,10 @@ class MachineCollector(Collector):
         self._published = tuple(family_by_name.values()), on_read
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metric families that were published last; for an authenticated reader, call their ``on_read``."""
+        """Return the metric families that were published last.
+
+        If the reader is authenticated, also call the ``on_read`` function that was published with them.
+        """
         families, on_read = self._published
         if _IS_READER_AUTHENTICATED.get():
             on_read()
@@ -219,9 +222,10 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
         self._incomplete_connections.pop(connection, None)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Accept a connection if a slot is free, or if closing a connection without a complete request frees one.
+        """Accept a connection if fewer than the permitted number are open; otherwise close another one or this one.
 
-        Otherwise the new connection is closed.
+        The connection that has been open longest without a complete request is closed. If no place becomes free in
+        time, the new connection is closed.
         """
         if not self._connection_slots.acquire(blocking=False):
             if (oldest_connection := next(iter(tuple(self._incomplete_connections)), None)) is not None:
@@ -233,7 +237,7 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Serve one connection; it ends in limited time however slow the client is."""
+        """Serve one connection, for a limited time only, so that a slow client cannot keep it open."""
         end_timer = Timer(CONNECTION_SECONDS_MAX, _shut_down_connection, (request,))
         end_timer.daemon = True
         end_timer.start()
@@ -261,7 +265,7 @@ def _restrict_to_hosts(application: "WSGIApplication", host_names: frozenset[str
     """
 
     def check_host(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        """Serve a request for one of the host names; refuse any other."""
+        """Serve an HTTP request that names one of the permitted host names; refuse any other with an error."""
         host = str(environ.get("HTTP_HOST", ""))
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
         if name.lower() in host_names:
@@ -276,7 +280,7 @@ def _restrict_to_hosts(application: "WSGIApplication", host_names: frozenset[str
 def _refuse_wrong_token(application: "WSGIApplication", token: str) -> "WSGIApplication":
     """Return the application with token authentication (RFC 6750).
 
-    A request with a wrong token is refused. A request without a token is served, as one that is not
+    A request with a wrong token is refused. A request without a token is served, but its reader counts as not
     authenticated.
     """
 

@@ -40,7 +40,7 @@ class CabinetFileDraft:
     machine_answers: dict[str, str] = field(default_factory=dict)
     """The answers for the cabinet file's ``machine`` table by key: serial number, operator's number, venue data."""
     profile: Profile = field(default_factory=lambda: load_profile("generic"))
-    """The profile (rules) of the chosen jurisdiction; the generic one until one is chosen."""
+    """The profile (rules) of the chosen jurisdiction; the generic profile until a jurisdiction is chosen."""
     is_jurisdiction_chosen: bool = False
     """Whether a person has chosen the jurisdiction."""
     devices: tuple[FoundDevice, ...] = ()
@@ -97,7 +97,10 @@ class CabinetFileDraft:
         )
 
     def list_game_denominations(self, game_name: str) -> list[int]:
-        """Return the chosen denominations that the game has, in minor units; if empty, the game is not offered."""
+        """Return those of the chosen denominations that the game ``game_name`` offers, in minor units.
+
+        If there are none, the machine will not offer the game.
+        """
         return [
             cents
             for cents in self.admitted_games[game_name].denominations_cents
@@ -158,7 +161,7 @@ class CabinetFileDraft:
         return "\n".join(_iter_toml_lines(self.build_tables())) + "\n"
 
     def parse_cabinet_file(self) -> tuple[CabinetFile | None, list[ConfigMistake]]:
-        """Return the drafted cabinet file, parsed, and its mistakes; None and the mistakes if it cannot be parsed."""
+        """Parse the drafted cabinet file; return it with its mistakes, or None with them if it cannot be parsed."""
         return read_toml(self.format_cabinet_file(), CabinetFile)
 
 

@@ -1,4 +1,4 @@
-"""First-start step that enrols the machine with a progressive controller, with an enrolment stick.
+"""First-start step that enrols the machine with a progressive controller, by files on an enrolment stick (USB).
 
 The machine writes a certificate request to the stick, and the controller's staff bring the answer back on it.
 The link takes effect only when two people have signed the cabinet file that names it. The key of the request
@@ -51,7 +51,11 @@ class LinkEnrolmentStep(SetupStep):
         self.stick_result = None
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
-        """Return the service page of the progressive link: how to enrol, the request's key, the answer, and actions."""
+        """Return the service page on which the machine is enrolled with a progressive controller.
+
+        It shows instructions, the digest of the requested certificate's key, the certificate once it is installed,
+        and the actions that are possible.
+        """
         instruction_rows = (
             PageRow(cells=(build_plain_text(n), build_text(f"first.link.step_{n}"))) for n in (1, 2, 3)
         )
@@ -110,7 +114,10 @@ class LinkEnrolmentStep(SetupStep):
         return NextStep.STAY
 
     def _install_controller_answer(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
-        """Read the controller's answer from the enrolment stick, check it, and use its certificate; stay here."""
+        """Read the controller's answer from the enrolment stick, check it, and use its certificate.
+
+        The current step stays on the screen.
+        """
         answer, key = self.enrolment_stick.read_answer(), self.certificate_folder.read_request_key()
         digest = "" if key is None else compute_key_digest(key.public_key())
         answer.read_certificate_details().check_holder_and_validity(

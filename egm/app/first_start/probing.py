@@ -52,7 +52,10 @@ class FoundDevice:
 
 
 def find_serial_ports(additional_ports: Iterable[str] = ()) -> list[str]:
-    """Return the serial ports of this computer by their stable names, plus the ports named in ``additional_ports``."""
+    """Return the names of this computer's serial ports, after those in ``additional_ports``.
+
+    The names do not change when other devices are unplugged.
+    """
     return [*dict.fromkeys((*additional_ports, *(find_stable_port_name(port.device) for port in comports())))]
 
 

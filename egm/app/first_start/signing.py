@@ -87,7 +87,7 @@ class SignedStep(SetupStep):
         return draft.roster
 
     def execute_signed_action(self, draft: CabinetFileDraft) -> None:
-        """Execute what the persons have signed. Raises OperatorError, OSError."""
+        """Execute what the persons have signed, such as writing the cabinet file. Raises OperatorError, OSError."""
         raise NotImplementedError
 
     def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
@@ -95,7 +95,7 @@ class SignedStep(SetupStep):
         raise NotImplementedError
 
     def can_be_signed(self, draft: CabinetFileDraft) -> bool:
-        """Return whether what the page shows may be signed now."""
+        """Return whether the persons may sign now what the page shows; each step has its own condition."""
         raise NotImplementedError
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
@@ -126,7 +126,10 @@ class SignedStep(SetupStep):
         return self._build_page(PageTable(rows=(missing_row, *rows)), prompt=prompt)
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: PLR0911 (one return for each reason of refusal)
-        """Accept a signer's number, then the PIN; after the last signer, execute what was signed."""
+        """Process a signer's staff number or PIN; after the last required signer, execute what was signed.
+
+        Return the step to show next, or the text of a refusal.
+        """
         if action == "back":
             return self._go_back()
         if not self.is_asking_for_signers:
@@ -331,7 +334,7 @@ class SignCabinetFileStep(SignedStep):
 
 
 def _format_device_kinds(draft: CabinetFileDraft) -> PageText:
-    """Return the kinds of the drafted devices as a list."""
+    """Return the kinds of the devices in the draft, such as the hopper, as a text with commas."""
     code_by_index = {
         str(i): f"device.{PROTOCOLS[found_device.protocol].device_kind}"
         for i, found_device in enumerate(draft.devices)
@@ -341,7 +344,7 @@ def _format_device_kinds(draft: CabinetFileDraft) -> PageText:
 
 @dataclass(slots=True, kw_only=True)
 class RestoreCabinetFileStep(SignedStep):
-    """The step, the first of all, in which two people restore the cabinet file that was signed last.
+    """The first step if the memory has a signed cabinet file: two people restore the file that was signed last.
 
     They must be on the staff roster that the machine's existing memory records.
     """

@@ -106,7 +106,7 @@ class WelcomeStep(SetupStep):
     """The first step of the first start: a list of the questions to come."""
 
     following_step_ids: tuple[str, ...]
-    """The ids of the steps that will follow."""
+    """The ids of the steps that follow this one, in order; the page lists them."""
     id: str = "welcome"
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:  # noqa: ARG002 (signature of a step)
@@ -168,7 +168,10 @@ class FieldsStep(SetupStep):
         return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt, actions=actions)
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: PLR0911 (one return for each reason of refusal)
-        """Store the entered field, or remove the last one; once all are entered, store them in the draft."""
+        """Process an input: the value of the next field, "back" or "next"; return the step to show or a refusal.
+
+        "back" removes the value entered last. "next" stores all values in the draft, once all fields are filled in.
+        """
         next_field = self._find_next_field(draft)
         if action == "back":
             if not self.entered_values:
@@ -250,7 +253,10 @@ class ProbeDevicesStep(SetupStep):
     """A function that returns the serial ports to probe."""
     id: str = "devices"
     probed_port_and_protocol: tuple[str, str] | None = None
-    """The serial port and the protocol being probed: two empty texts before the first, None while none is probed."""
+    """The serial port that is being probed, and with which protocol; None if the probing has not begun or has ended.
+
+    Both texts are empty until the first port is probed.
+    """
 
     def open_step(self) -> None:
         """Reset the step when it is reached: show that probing for devices is in progress."""
@@ -307,7 +313,10 @@ class ProbeDevicesStep(SetupStep):
         return self._build_page(PageTable(rows=rows), actions=(retry_action, simulated_action, _NEXT_ACTION))
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
-        """Leave the step, probe again, or choose simulated devices if no real one replied; refuse all while probing."""
+        """Process a touched action: leave the step, probe again or, if no real device replied, choose simulated ones.
+
+        Every action is refused while ports are being probed.
+        """
         if self.probed_port_and_protocol is not None:
             return build_refusal_text("not_offered")
         if action == "simulated" and not self._has_real_devices(draft):
@@ -347,7 +356,7 @@ class PickSeveralStep(SetupStep):
         self.examined_option = ""
 
     async def gather_page_data(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
-        """Examine the options to choose from in a thread; choose all of them if none is chosen yet."""
+        """Examine in a thread the options to choose from; then choose all of them if none has been chosen before."""
         loop = asyncio.get_running_loop()
 
         def on_progress(name: str) -> None:
@@ -383,7 +392,7 @@ class PickSeveralStep(SetupStep):
         )
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
-        """Choose the touched option, or undo its choice; continue once the list is confirmed."""
+        """Choose the touched option, or undo its choice; go to the next step once the person confirms the list."""
         _, _, index_text = action.partition("toggle:")
         options, chosen_ids = self.list_options(draft), self.list_chosen_ids(draft)
         if action == "back":
@@ -471,7 +480,11 @@ class EnrolStaffStep(SetupStep):
         return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt)
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:
-        """Process one field of a new person; the last one enrols the person."""
+        """Process a field's value for a new person, or an action on the list of staff if nobody is being added.
+
+        The value of the last field enrols the person. "back" removes the value entered last. Return the step to show
+        next, or the text of a refusal.
+        """
         if action == "back":
             if self.new_person_values is None:
                 return NextStep.BACK
@@ -571,7 +584,7 @@ def _find_field_refusal(roster: Roster, field_index: int, text: str) -> PageText
 
 
 def _build_permitted_roles_text(permission: Permission) -> PageText:
-    """Return the roles with a permission, as a list."""
+    """Return the names of the roles that have this permission, as a text with commas."""
     permitted_roles = [role for role in Role if Person("0", "-", role).has_permission(permission)]
     return PageText(
         kind="list",

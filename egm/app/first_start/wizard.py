@@ -133,7 +133,7 @@ class FirstStartWizard:
         self._notify_change()
 
     def _notify_change(self) -> None:
-        """Give the service page a new id, and call ``on_change``."""
+        """Give the service page a new id, so that input on the old one is ignored, and call ``on_change``."""
         self._page_revision += 1
         self._on_change()
 

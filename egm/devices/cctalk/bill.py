@@ -116,7 +116,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         self._renew_settings_at = 0.0
 
     def _reset_device_state(self) -> None:
-        """Clear what the validator has reported in the last session; continue from the stored exchange progress."""
+        """Clear what the validator has reported: its line was opened again, or it does not reply.
+
+        Events are then read on from the last one that the driver has processed, as the ledger states.
+        """
         self._exchange_progress = self._escrow.exchange_progress
         self._scaling_by_country.clear()
         self._is_identified = False
@@ -179,8 +182,8 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
     def _handle_accept_without_event(self, accepted_bill_count: int) -> None:
         """Handle an advance of the accept counter by ``accepted_bill_count`` bills, while a stacking is ordered.
 
-        One bill is the ordered bill, which is then in the box. More bills cannot have been counted by this validator:
-        it may have been exchanged, and the amount is reported as disputed.
+        If it is one bill, it is the one that was ordered, which is then in the box. If there are more, this validator
+        cannot have counted them: it may have been exchanged, and the amount is reported as disputed.
         """
         if accepted_bill_count == 1:
             self._handle_stacked_paper()
@@ -191,11 +194,11 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
     async def _handle_bill_path(
         self, event_buffer: EventBuffer, *, is_path_clear: bool, has_new_events: bool
     ) -> None:
-        """Handle the paper in escrow, if the newest event reports one; if there is none, handle a clear bill path.
+        """Handle the bill or ticket in escrow that the newest event reports or, without one, a clear bill path.
 
         ``is_path_clear``: the validator's events show that no bill moves. ``has_new_events``: events have come since
-        the last call; if they report a paper in escrow while a stacking is ordered, it is another paper than the
-        ordered one.
+        the last call; if they report a bill or ticket in escrow while a stacking is ordered, it is not the one that
+        was ordered.
         """
         newest_event = event_buffer.events[0]
         self._holds_paper = bool(_is_in_escrow(newest_event) and event_buffer.event_counter)
@@ -211,10 +214,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             )
 
     def _is_settled_after_restart(self, event_buffer: EventBuffer) -> bool:
-        """Return whether enough time has passed since a restart that no bill can be on its way inside the validator.
+        """Return whether the validator restarted so long ago that no bill can still be moving inside it.
 
-        By then the validator has stacked or returned a bill found inside. Return False if it has reported an
-        event since its restart. If the time of the restart is not known, the time is counted from this call.
+        By then it has stacked or returned a bill found inside. Return False if it has reported an event since its
+        restart. If the time of the restart is not known, the time is counted from this call.
         """
         if event_buffer.event_counter:
             return False
@@ -260,9 +263,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
 
     # ------------------------------------------------------------ commands to the acceptor
     async def _send_routing_order(self) -> None:
-        """Send the routing order for the paper in escrow: return it, stack it or extend its escrow time.
+        """Send the routing order for the bill or ticket in escrow: return it, stack it or extend its escrow time.
 
-        An order to stack is not sent if the last query is too old, because another paper could be in escrow by now.
+        An order to stack is not sent if the last query is too old, because another bill or ticket could be in escrow by
+        now.
         """
         is_stacking_ordered = self._escrow.is_stacking_ordered()
         command = self._update_escrow_command(self._exchange_progress or 0)
@@ -326,7 +330,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
 
 
 def _is_in_escrow(event: CctalkEvent) -> bool:
-    """Return whether the event reports a paper in escrow."""
+    """Return whether the event reports a bill or ticket in escrow."""
     return (
         event.result_b == codec.BILL_IN_ESCROW_RESULT
         if event.result_a

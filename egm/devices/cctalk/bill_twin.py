@@ -117,7 +117,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
                 self._event_memory.add(0, _EVENT_BY_FAULT_PHASE[phase])
 
     def _finish_return(self) -> None:
-        """Give the paper out to the player, and store the event of its return."""
+        """Give the bill or ticket out to the player, and store the event of its return."""
         if self._phase in {PaperPhase.RETURNING, PaperPhase.CHEATED}:
             self._event_memory.add(0, BillEvent.BILL_RETURNED_FROM_ESCROW)
         super()._finish_return()
@@ -132,7 +132,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         super().restore_retained_state(retained_state)
 
     def handle_power_loss(self) -> None:
-        """Lose the stored events and inhibit settings, as a validator without power does; a paper inside stays."""
+        """Lose the stored events and the inhibit settings, as a real validator does; a bill or ticket inside stays."""
         self._event_memory = CctalkEventMemory()
         self._enabled_notes_mask, self._is_master_enabled = 0, False
 
@@ -146,9 +146,9 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         self._schedule_step(_START_UP_SECONDS, self._finish_start_up)
 
     def _finish_start_up(self) -> None:
-        """Finish starting up: stack a paper inside if it is past the point of no return, otherwise return it.
+        """Finish starting up: stack a bill or ticket inside if it is past the point of no return, otherwise return it.
 
-        Without a paper, become ready.
+        Without a bill or ticket, become ready.
         """
         if self._paper is None:
             self._enter_phase(PaperPhase.READY)

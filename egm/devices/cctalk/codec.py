@@ -158,9 +158,9 @@ class CctalkFrame:
 
 
 def cut_frame(buffer: bytes) -> FrameCut[CctalkFrame] | None:
-    """Cut the first ccTalk frame off the received bytes; return None if it is not complete.
+    """Separate the first ccTalk frame from the received bytes; return None until it is complete.
 
-    See :mod:`egm.devices.framing` for the result.
+    The result has the frame, or the error of invalid bytes, and the number of bytes that it used.
     """
     if len(buffer) < _PACKET_OVERHEAD_BYTES:
         return None
@@ -248,7 +248,7 @@ def decode_hopper_status(data: bytes) -> HopperStatus:
 
 @dataclass(frozen=True, slots=True)
 class HopperTestFlags:
-    """Those results of a hopper's self-test that the driver uses."""
+    """The results of a hopper's self-test; results that the driver does not use are left out."""
 
     jammed: bool = False
     timed_out: bool = False
@@ -289,9 +289,9 @@ _HIGH_LEVEL_FITTED_BIT: Final = 0x20
 
 
 def decode_high_level_reply(data: bytes) -> bool:
-    """Decode a hopper's reply to PAYOUT_HIGH_LOW_STATUS: whether an upper level sensor is fitted and covered.
+    """Return whether a hopper's reply to PAYOUT_HIGH_LOW_STATUS says that coins cover its upper level sensor.
 
-    Raises ProtocolError.
+    Return False if no such sensor is fitted. Raises ProtocolError.
     """
     if len(data) != 1:
         raise ProtocolError(CCTALK_PROTOCOL, f"{len(data)} bytes of level sensors, not 1", data)
@@ -307,9 +307,9 @@ def encode_high_level_reply(*, is_full: bool) -> bytes:
 
 
 class CountryScaling(NamedTuple):
-    """How the values in the names of a country's notes are converted to its currency.
+    """How the value in the name of a country's note is converted to the major unit of its currency.
 
-    The number in a name times ``factor`` is in units that have ``decimal_places`` decimal places.
+    The value is multiplied by ``factor``, then divided by ten to the power ``decimal_places``.
     """
 
     factor: int

@@ -110,7 +110,7 @@ class CctalkCoinDriver(CctalkDriver):
         return frozenset(self._cents_by_slot.values())
 
     def enable(self, denominations_cents: frozenset[int]) -> None:
-        """Accept coins of these values, as far as the acceptor has a slot for them."""
+        """Accept coins of these values; a value for which the acceptor has no coin slot is ignored."""
         self._enabled_cents = denominations_cents
         self._wake_event.set()
 
@@ -128,7 +128,7 @@ class CctalkCoinDriver(CctalkDriver):
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
-        """Clear what is known of the coin acceptor, because its line was opened again."""
+        """Clear what the coin acceptor has reported: its line was opened again, or it does not reply."""
         self._renew_settings_at = 0.0
         self._is_identified = False
         self._value_check = ChannelValueCheck(self._cents_by_slot, self._currencies)
@@ -243,10 +243,10 @@ class CctalkCoinDriver(CctalkDriver):
         """Return the coins that cannot be credited, with the reason and the bounds of their value.
 
         Return None if all coins can be credited. ``unreported_coin_count`` is the number of coins that the accept
-        counter shows minus the number in the events. If it is negative, the reported coins worth ``uncounted_cents``
-        are not in the counter; if it is above :data:`UNREPORTED_COINS_MAX`, the counter is taken to be another
-        acceptor's. ``lost_event_count`` events were overwritten before they were read. ``unknown_slots`` are the slots
-        of the coins whose slot has no value.
+        counter shows minus the number in the events. If it is negative, the counter lacks reported coins that are worth
+        ``uncounted_cents``; if it is above :data:`UNREPORTED_COINS_MAX`, the counter is taken to be another acceptor's.
+        ``lost_event_count`` is the number of events that were overwritten before they were read. ``unknown_slots`` has
+        the slot of each coin whose slot has no value.
         """
         coin_values_cents = self._cents_by_slot.values()
         amount_min_cents = amount_max_cents = 0
@@ -296,9 +296,9 @@ class CctalkCoinDriver(CctalkDriver):
     ) -> None:
         """Raise a fault for each coin accepted while its slot was disabled, or sorted into the wrong container.
 
-        The coins were accepted at an unknown time after ``accepted_after``, when the events were last read. A coin that
-        is read late because this process was not running for a while is therefore no fault. The caller credits these
-        coins as usual.
+        The coins were accepted at an unknown time after ``accepted_after``, when the events were last read. A fault is
+        therefore raised only if the slot was disabled, or the sorter set, long enough before that time. The caller
+        credits these coins as usual.
         """
         for event in accepted_events:
             path_setting = self._applied_settings.get((Header.SORTER_PATH, event.result_a))

@@ -157,7 +157,7 @@ class CctalkCoinTwin(CctalkTwin):
         return "credit sensor blocked"
 
     def _report_false_coin(self) -> str:
-        """Simulate a defect: report a coin that the acceptor's own counter does not contain."""
+        """Simulate a defect: report a coin that was not inserted, and that the lifetime counter does not count."""
         self._event_memory.add(next(iter(self._slot_by_cents.values())), codec.SORTER_PATH_HOPPER)
         return "a false coin was reported"
 

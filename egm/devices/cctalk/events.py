@@ -1,4 +1,4 @@
-"""New events of a ccTalk device, found in spite of its cyclic counter, its resets and its short memory.
+"""Find the new events of a ccTalk device, whose event counter is cyclic and which stores only the last five.
 
 A device stores its last five events and counts them: 0 after a reset, then 1 to 255 and 1 again. The
 *exchange progress* is how far the driver has read them, as one integer for a ledger: the event counter with the newest
@@ -47,12 +47,15 @@ def compute_exchange_progress(event_buffer: EventBuffer, accept_counter: int) ->
 
 
 def read_accept_counter(progress: int) -> int:
-    """Return the count of accepted coins or bills in a stored exchange progress."""
+    """Return the count of accepted coins or bills that the stored exchange progress ``progress`` contains.
+
+    The exchange progress is one integer that identifies the last event of the device that the driver has read.
+    """
     return progress >> 24
 
 
 def count_items_accepted_since(progress: int, accept_counter: int) -> int:
-    """Return how many coins or bills the device has accepted since the stored ``progress``.
+    """Return how many coins or bills the device has accepted since the exchange progress ``progress`` was stored.
 
     ``accept_counter`` is the present value of its cyclic accept counter.
     """
@@ -60,7 +63,7 @@ def count_items_accepted_since(progress: int, accept_counter: int) -> int:
 
 
 def has_no_new_event(progress: int, event_buffer: EventBuffer) -> bool:
-    """Return True if the device certainly has no event after the stored ``progress``.
+    """Return True if the device certainly has had no event since the exchange progress ``progress`` was stored.
 
     After a reset (event counter 0) this is not certain, so return False.
     """
@@ -70,7 +73,10 @@ def has_no_new_event(progress: int, event_buffer: EventBuffer) -> bool:
 
 
 def find_new_events(progress: int, event_buffer: EventBuffer) -> NewEvents:
-    """Return the events that are newer than the stored ``progress``, and whether the device was reset since."""
+    """Return the device's events since the exchange progress ``progress`` was stored.
+
+    The result also has the number of events that were lost, and says whether the device was reset.
+    """
     last_counter, last_event = progress >> 16 & 0xFF, CctalkEvent(progress >> 8 & 0xFF, progress & 0xFF)
     stored_count = len(event_buffer.events)
     if event_buffer.event_counter == 0:

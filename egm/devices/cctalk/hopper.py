@@ -90,7 +90,7 @@ class CctalkHopperDriver(CctalkDriver):
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
-        """Clear the hopper's serial number, because the line was opened again: it may be another hopper."""
+        """Clear the hopper's serial number, because its connection was lost: it may be another hopper now."""
         self._serial = None
         self._next_level_query_at = 0.0
 
@@ -162,8 +162,8 @@ class CctalkHopperDriver(CctalkDriver):
         """Record coins that left the hopper without an order, and report their value as disputed.
 
         ``lifetime_paid_coins`` is the hopper's lifetime counter. Nothing is recorded while a payout is open
-        (``is_payout_open``), because coins are then expected to leave, and if another hopper was installed or the
-        counter was lost, because the counters then differ by no number of coins.
+        (``is_payout_open``), because coins are then expected to leave. Nothing is recorded either if another hopper was
+        installed or the counter has fallen, because the change of the counter is then not a number of coins.
         """
         unordered_coins = 0
         if self._lifetime_paid_coins_when_idle is not None and self._serial_when_idle == self._serial:
@@ -236,8 +236,8 @@ class CctalkHopperDriver(CctalkDriver):
     def _end_overdue_order(self) -> None:
         """Close the open payout if it has made no progress for too long.
 
-        If the hopper may have received the order, the coins not seen to leave become disputed; otherwise none were
-        paid.
+        If the hopper may have received the order, the coins not seen to leave become a disputed amount. Otherwise the
+        payout is closed with no coins paid.
         """
         record = self._ledger.find_open()
         if record is None and self._requested_payout is None:
@@ -270,8 +270,9 @@ class CctalkHopperDriver(CctalkDriver):
     def _close_payout(self, record: PayoutRecord, paid_coins: int, doubt_reason: str = "") -> None:
         """Close the payout in the ledger with ``paid_coins``, then report it as finished.
 
-        Too many coins are later reported as a fault; too few only if the hopper's self-test says that it has found no
-        coin. ``doubt_reason`` says why further coins may have left the hopper; "" if that is impossible.
+        If too many coins were paid, a later cycle reports a fault. If too few were paid, it reports one only if the
+        hopper's self-test says that no coin was found. ``doubt_reason`` says why further coins may have left the
+        hopper; "" if that is impossible.
         """
         self._ledger.close_payout(record.payout_id, paid_coins, doubt_reason)
         self._may_be_paying = True
@@ -290,8 +291,8 @@ class CctalkHopperDriver(CctalkDriver):
     async def _query_levels(self) -> None:
         """Query from time to time whether the hopper is full.
 
-        A hopper that does not reply counts as not full, because it has no level sensor; it is queried again in
-        the next session.
+        A hopper that does not reply to this query counts as not full, because it has no level sensor; it is queried
+        again only after its connection was lost.
         """
         now = asyncio.get_running_loop().time()
         if self._next_level_query_at is None or now < self._next_level_query_at:

@@ -175,7 +175,7 @@ class CctalkHopperTwin(CctalkTwin):
         }
 
     def _fill_hopper(self, *, coins: int) -> str:
-        """Set the number of coins in the hopper (``coins``)."""
+        """Set the number of coins in the hopper to ``coins``."""
         self.hopper_coins = coins
         return f"{self.hopper_coins} coins in the hopper"
 
@@ -205,7 +205,7 @@ class CctalkHopperTwin(CctalkTwin):
         return "hopper repaired"
 
     def _overpay_next_payout(self, *, coins: int = 1) -> str:
-        """Set the coins (``coins``) that the hopper pays in excess at the end of the next payout."""
+        """Simulate a defect: at the end of the next payout, the hopper pays ``coins`` coins too many."""
         self._pending_overpaid_coins = coins
         return f"{self._pending_overpaid_coins} coins too many at the next payout"
 

@@ -140,8 +140,8 @@ class EbdsFrame:
 class EbdsPoll:
     """The machine's poll of the acceptor: the notes and tickets to accept.
 
-    With ``is_stack_command`` or ``is_return_command``, it also orders the acceptor to stack or return the paper in
-    escrow.
+    With ``is_stack_command`` or ``is_return_command``, it also orders the acceptor to stack or return the bill or
+    ticket in escrow.
     """
 
     ack_number: int
@@ -171,7 +171,7 @@ class EbdsPoll:
 class NoteQuery:
     """The query of one row of the acceptor's note table.
 
-    The message also contains the settings of a poll, ``poll``.
+    The message also has the settings and orders of ``poll``, as every poll has.
     """
 
     poll: EbdsPoll
@@ -205,7 +205,7 @@ class AuxiliaryCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptorStatus:
-    """The acceptor's status; ``note_code`` (1 to 7, 0 for none) or ``barcode`` is the paper that it reports."""
+    """The acceptor's status; ``note_code`` (1 to 7, 0 for none) or ``barcode`` identifies the bill or ticket in it."""
 
     ack_number: int
     bits: AcceptorStatusBits
@@ -278,9 +278,9 @@ class IdentificationText:
 
 
 def cut_frame(buffer: bytes) -> FrameCut[EbdsFrame] | None:
-    """Cut the first EBDS frame off the received bytes; return None if it is not complete.
+    """Separate the first EBDS frame from the received bytes; return None until it is complete.
 
-    See :mod:`egm.devices.framing` for the result.
+    The result has the frame, or the error of invalid bytes, and the number of bytes that it used.
     """
     if (garbage := skip_to_start_byte(buffer, _START_OF_TEXT, EBDS_PROTOCOL)) is not None:
         return garbage
@@ -324,7 +324,7 @@ def decode_machine_message(frame: EbdsFrame) -> EbdsPoll | NoteQuery | Auxiliary
 
 
 def _decode_poll(ack_number: int, data: bytes) -> EbdsPoll:
-    """Decode the machine's poll."""
+    """Return the machine's poll that the three bytes ``data`` encode."""
     return EbdsPoll(
         ack_number=ack_number,
         enabled_notes_mask=data[0],
@@ -373,7 +373,7 @@ def _decode_note_row(status: AcceptorStatus, row: bytes) -> NoteTableRow:
 
 
 def is_from_acceptor(frame: EbdsFrame) -> bool:
-    """Return whether a frame is the acceptor's, and not the machine's own poll on a line that echoes."""
+    """Return whether a frame comes from the acceptor; a line that echoes also returns the machine's own polls."""
     return frame.control & 0x70 != MessageType.HOST
 
 

@@ -95,9 +95,9 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         self._note_query_attempts_left = _NOTE_QUERY_ATTEMPTS_MAX
 
     def _reset_device_state(self) -> None:
-        """Clear the acceptor's status and settings of the last session.
+        """Clear the acceptor's status and settings after its connection was lost.
 
-        If a paper is being stacked, continue with the acknowledgement number stored with it.
+        If a bill or ticket is being stacked, continue with the acknowledgement number stored with it.
         """
         self._last_status_bits = AcceptorStatusBits(0)
         self._are_replies_current = False
@@ -165,7 +165,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
 
     # ------------------------------------------------------------ the acceptor's reports
     def _handle_status(self, status: AcceptorStatus, query: EbdsPoll | NoteQuery | AuxiliaryCommand) -> None:
-        """Process the acceptor's status: stacked, returned and rejected papers, faults, and the paper in escrow."""
+        """Process the acceptor's status: faults, and a bill or ticket in escrow, stacked, returned or rejected."""
         bits = status.bits
         if bits & AcceptorStatusBits.STACKED:
             self._handle_stacked_paper()

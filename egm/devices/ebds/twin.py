@@ -105,7 +105,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
                 return self._build_note_row(index, self._take_status(poll.ack_number)).encode()
 
     def _apply_poll(self, poll: EbdsPoll) -> None:
-        """Apply the machine's poll: the bills and tickets to accept, and the decision on the paper in escrow."""
+        """Apply the machine's poll: the bills and tickets to accept, and the order for the one in escrow."""
         self._enabled_notes_mask, self._accepts_tickets = poll.enabled_notes_mask, poll.accepts_barcodes
         if poll.is_stack_command:
             self.stack_escrowed_paper()
@@ -157,27 +157,31 @@ class EbdsTwin(BillTwin[EbdsFrame]):
 
     # ------------------------------------------------------------ the mechanics
     def _handle_phase_change(self, phase: PaperPhase) -> None:
-        """Report a rejected paper in the next status; let a bill pulled back by fraud out after ``return_seconds``."""
+        """Prepare what the new phase requires: the report of a rejection, or the exit of a bill pulled back by fraud.
+
+        A rejected bill or ticket is reported in the next status. A bill that is pulled back leaves after
+        ``return_seconds``.
+        """
         if phase is PaperPhase.REJECTING:
             self._bits_for_next_status |= AcceptorStatusBits.REJECTED
         elif phase is PaperPhase.CHEATED:
             self._schedule_step(self.return_seconds, self._finish_return)
 
     def _finish_return(self) -> None:
-        """Give the paper out to the player, and report its return in the next status."""
+        """Give the bill or ticket out to the player, and report its return in the next status."""
         if self._phase is PaperPhase.RETURNING:
             self._bits_for_next_status |= AcceptorStatusBits.RETURNED
         super()._finish_return()
 
     def handle_power_loss(self) -> None:
-        """Lose the last poll's settings and the acknowledgement numbers; the paper stays where it is."""
+        """Lose the last poll's settings and the acknowledgement numbers; the bill or ticket stays where it is."""
         self._enabled_notes_mask, self._accepts_tickets = 0, False
         self._last_ack_number = None
         self._has_reported_stacked = False
         self._bits_for_next_status = AcceptorStatusBits(0)
 
     def handle_power_return(self) -> None:
-        """Start after the return of power or a soft reset: a paper inside is stacked or returned without an order."""
+        """Start after the return of power or a soft reset; stack or return a bill or ticket inside without an order."""
         if self._fault_phase is not None:
             self._enter_phase(self._fault_phase)
             return
@@ -185,7 +189,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         self._schedule_step(_INITIALISATION_SECONDS, self._finish_start_up)
 
     def _finish_start_up(self) -> None:
-        """Become ready after the return of power; a paper still inside is stacked or returned first."""
+        """Become ready after the return of power; a bill or ticket still inside is stacked or returned first."""
         if self._paper is None:
             self._enter_phase(PaperPhase.READY)
         elif self._paper.is_past_point_of_no_return:

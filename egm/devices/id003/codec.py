@@ -156,7 +156,9 @@ class Id003Frame:
 
 
 def cut_frame(buffer: bytes) -> FrameCut[Id003Frame] | None:
-    """Cut the first ID-003 frame off the received bytes; return None if it is not complete.
+    """Separate the first ID-003 frame from the received bytes; return None until it is complete.
+
+    The result has the frame, or the error of invalid bytes, and the number of bytes that it used.
 
     After a bad length or CRC only the start byte is refused, so a valid frame after it is still found.
     """
@@ -184,11 +186,11 @@ def cut_frame(buffer: bytes) -> FrameCut[Id003Frame] | None:
 # ---------------------------------------------------------------- decoding of the acceptor's frames
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """The acceptor's status, and the paper that it is about.
+    """The acceptor's status, and the bill or ticket that it is about.
 
-    In escrow, ``note_code`` is a note code or ``barcode`` is the text read from a ticket, which need not be digits;
-    without either, the paper is unknown. ``rejection_reason`` is the text for the acceptor's code of a rejection;
-    "" in another status. ``data`` are the bytes after the status.
+    If something is in escrow, ``note_code`` is the code of a bill, or ``barcode`` the text read from a ticket, which
+    need not be digits; without either, it is not known what is in escrow. If something was rejected,
+    ``rejection_reason`` is the text for the acceptor's code; otherwise "". ``data`` are the bytes after the status.
     """
 
     status: Id003Status
@@ -295,7 +297,7 @@ def _decode_currency_table(data: bytes) -> CurrencyTable:
 
 
 def _decode_escrow(data: bytes) -> StatusReport:
-    """Decode the status of a paper in escrow: a note code, or a bar code."""
+    """Decode the status of a bill or ticket in escrow: a note code, or a bar code."""
     if len(data) > 1 and data[0] == BARCODE_ESCROW_CODE:
         text = data[1:].rstrip(b"\0 ").decode("ascii", "replace")
         return StatusReport(Id003Status.ESCROW, barcode=text, data=data)

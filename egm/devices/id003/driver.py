@@ -120,7 +120,7 @@ class Id003Driver(BillDriver[Id003Frame]):
         self._next_reset_at = 0.0
 
     def _reset_device_state(self) -> None:
-        """Clear the acceptor's status and settings of the last session."""
+        """Clear the acceptor's status and settings after its connection was lost."""
         self._status = None
         self._applied_settings.clear()
         self._query_count_by_command.clear()
@@ -158,7 +158,7 @@ class Id003Driver(BillDriver[Id003Frame]):
 
     # ------------------------------------------------------------ the acceptor's reports
     def _handle_status_report(self, report: StatusReport) -> None:
-        """Process the acceptor's status: faults, lost settings after a power-up, readiness, and where the paper is."""
+        """Process the acceptor's status: faults, a power-up that lost settings, readiness, and its bill or ticket."""
         status = report.status
         is_new_status, self._status = status is not self._status, status
         self.poll_seconds = _IDLE_POLL_SECONDS if status in _IDLE_STATUSES else _BUSY_POLL_SECONDS
@@ -240,7 +240,7 @@ class Id003Driver(BillDriver[Id003Frame]):
             self._store_reported_value(code, reported_value_by_code.get(code, ReportedValue("nothing", 0)))
 
     def _build_escrow_command(self, now: float) -> Id003Frame | None:
-        """Return the command that carries out the machine's decision on the paper in escrow, or None if none is due."""
+        """Return the command that carries out the decision on the bill or ticket in escrow; None if none is due."""
         match self._update_escrow_command():
             case EscrowCommand.STACK:
                 return Id003Frame(Id003Command.STACK_1)
@@ -255,7 +255,7 @@ class Id003Driver(BillDriver[Id003Frame]):
     def _find_due_setting(self) -> Id003Frame | None:
         """Return the command for the first setting that the acceptor does not have yet; None if it has all.
 
-        The inhibit, which lets the acceptor accept papers, is the last.
+        The inhibit, which lets the acceptor accept bills and tickets, is the last.
         """
         accepted_mask = sum(1 << code - codec.FIRST_NOTE_CODE for code in self._note_codes_to_accept)
         settings = {

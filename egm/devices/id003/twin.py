@@ -103,7 +103,7 @@ class Id003Twin(BillTwin[Id003Frame]):
         return _STATUS_BY_PHASE[self._phase]
 
     def _encode_status_data(self) -> bytes:
-        """Return the data of the acceptor's status: the paper in escrow, or the reason of a rejection."""
+        """Return the data of the acceptor's status: the bill or ticket in escrow, or the reason of a rejection."""
         paper = self._paper
         if self._phase is PaperPhase.ESCROW and paper is not None:
             if paper.barcode:
@@ -149,7 +149,7 @@ class Id003Twin(BillTwin[Id003Frame]):
 
     # ------------------------------------------------------------ reset and power
     def _reset(self) -> None:
-        """Restart the acceptor at the RESET command. A paper inside is stacked if it can no longer be returned."""
+        """Restart the acceptor at the RESET command; stack a bill or ticket inside that can no longer be returned."""
         self._stop_timers()
         self._settings.clear()
         if self._fault_phase is not None:
@@ -173,15 +173,15 @@ class Id003Twin(BillTwin[Id003Frame]):
             self._finish_paper()
 
     def handle_power_loss(self) -> None:
-        """Lose the machine's settings; the paper stays where it is."""
+        """Lose the machine's settings; the bill or ticket stays where it is."""
         self._settings.clear()
 
     def handle_power_return(self) -> None:
-        """Wait for the RESET command; until then the status reports where the paper was found."""
+        """Wait for the RESET command; until then the status reports where the bill or ticket was found."""
         self._enter_phase(PaperPhase.STARTING)
 
     def list_actions(self) -> dict[str, BenchAction]:
-        """Return the manual actions of every acceptor, and ``revend``."""
+        """Return the manual actions of all simulated acceptors, and ``revend``, which only ID-003 acceptors have."""
         return {**super().list_actions(), "revend": self._set_interrupted_stacking_report}
 
     def _set_interrupted_stacking_report(self, *, on: bool = True) -> str:

@@ -116,8 +116,8 @@ class IdentityQuery:
 class IoBoardPoll:
     """The machine's poll of the I/O board, which sets all outputs.
 
-    It acknowledges the edges up to number ``acknowledged_edge_number``. The board replies when an input
-    changes, at the latest after ``wait_hundredths`` hundredths of a second.
+    It acknowledges the edges (numbered changes of inputs) up to ``acknowledged_edge_number``. The board replies when an
+    input changes, at the latest after ``wait_hundredths`` hundredths of a second.
     """
 
     acknowledged_edge_number: int
@@ -127,7 +127,7 @@ class IoBoardPoll:
     is_bell_on: bool = False
 
     def encode(self) -> bytes:
-        """Return the poll of the I/O board as the bytes to send. Raises ValueError for an unknown name."""
+        """Return the poll of the I/O board as the bytes to send. Raises ValueError for an unknown lamp or light."""
         data = self.acknowledged_edge_number.to_bytes(2, "little") + bytes((self.wait_hundredths,))
         data += _encode_bits(self.button_lamps, BUTTONS).to_bytes(2, "little")
         data += bytes((_encode_bits(self.tower_lights, TOWER_LIGHTS), self.is_bell_on))
@@ -196,7 +196,9 @@ class InputEdge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputStatus:
-    """The I/O board's inputs, and its oldest unacknowledged edges in order, without gap, 32 at most.
+    """The levels of the I/O board's inputs, and its oldest unacknowledged edges (changes of an input).
+
+    There are at most 32 edges, in order and without a gap.
 
     ``input_levels_mask`` has one bit for each input, by its number.
     """
@@ -227,12 +229,12 @@ IoBoardMessage = (
 
 
 def compute_next_edge_number(edge_number: int) -> int:
-    """Return the number of the edge after ``edge_number``; after 65535 comes 1."""
+    """Return the number of the next edge (change of an input) after ``edge_number``; after 65535 comes 1."""
     return edge_number % 0xFFFF + 1
 
 
 def count_edges_after(edge_number: int, later_edge_number: int) -> int:
-    """Return how many edges come after number ``edge_number`` up to ``later_edge_number``: 0 to 65534.
+    """Return how many edges (changes of an input) come after ``edge_number``, up to and with ``later_edge_number``.
 
     The numbers run from 1 to 65535 and start again at 1.
     """
@@ -270,15 +272,15 @@ def _decode_names(bits: int, name_by_bit: tuple[str, ...]) -> frozenset[str]:
 
 
 def _encode_frame(frame_type: FrameType, data: bytes) -> bytes:
-    """Return a frame with its length and CRC."""
+    """Return a frame of this type with these data, completed by its length and CRC, as the bytes to send."""
     body = bytes((_SYNC_BYTE, _FRAME_BYTES_MIN + len(data), frame_type)) + data
     return body + compute_crc_kermit(body).to_bytes(2, "little")
 
 
 def cut_message(buffer: bytes) -> FrameCut[IoBoardMessage] | None:
-    """Cut the first message of the I/O board's line off the received bytes; return None if it is not complete.
+    """Separate the first message on the I/O board's line from the received bytes; return None until it is complete.
 
-    See :mod:`egm.devices.framing` for the result.
+    The result has the message, or the error of invalid bytes, and the number of bytes that it used.
     """
     if (garbage := skip_to_start_byte(buffer, _SYNC_BYTE, IO_BOARD_PROTOCOL)) is not None:
         return garbage

@@ -88,7 +88,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         self._lit_tower_lights = light_names
 
     def switch_bell(self, *, on: bool) -> None:
-        """Switch the alarm bell, which works without the screen's loudspeaker."""
+        """Switch the alarm bell on or off; it is a bell of its own, not a sound of the screen's loudspeaker."""
         self._is_bell_on = on
 
     @property
@@ -114,7 +114,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
-        """Forget the last session: the inputs and pulse counts of the I/O board are unknown until it reports them."""
+        """Clear the inputs and pulse counts that the I/O board has reported: unknown until it reports again."""
         self._board_boot_number = None
         self._are_inputs_known = False
         self._acknowledged_edge_number = 0
@@ -204,7 +204,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
     # ------------------------------------------------------------ the board's reports
     def _handle_status(self, status: InputStatus) -> None:
-        """Report each edge in the I/O board's status exactly once.
+        """Report each edge (change of an input) in the I/O board's status exactly once.
 
         All inputs are reported if they were unknown or if edges were lost.
         """
@@ -228,7 +228,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
             self._report_inputs()
 
     def _are_levels_different(self, status: InputStatus) -> bool:
-        """Return whether the reported levels contradict the reported edges, which shows that edges were lost."""
+        """Return whether the reported levels of inputs contradict their reported changes, so that changes were lost."""
         last_edge_number = status.edges[-1].edge_number if status.edges else self._acknowledged_edge_number
         return (
             last_edge_number == self._acknowledged_edge_number
@@ -294,7 +294,9 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
 
 def compute_signed_edge_distance(last_edge_number: int, edge_number: int) -> int:
-    """Return by how many edges a number is ahead of the last one; 0 or less if it is not new.
+    """Return by how many edges (changes of an input) ``edge_number`` is ahead of ``last_edge_number``.
+
+    The result is 0 or less if that edge is not new.
 
     The numbers run from 1 to 65535 and start again at 1.
     """

@@ -65,7 +65,10 @@ class IoBoardTwin(Twin[IoBoardMessage]):
                 pass
 
     def _handle_poll(self, poll: IoBoardPoll) -> None:
-        """Apply the machine's poll; reply at once if edges are unacknowledged or lost, else after the poll's wait."""
+        """Apply the machine's poll, and reply after the time that the poll states, at the latest.
+
+        Reply at once if there are changes of inputs that are unacknowledged or were lost.
+        """
         self._polled_at = asyncio.get_running_loop().time()
         self._last_poll = poll
         self._drop_edges(poll.acknowledged_edge_number)
@@ -79,7 +82,7 @@ class IoBoardTwin(Twin[IoBoardMessage]):
             )
 
     def _drop_edges(self, acknowledged_edge_number: int) -> None:
-        """Drop the stored edges up to the acknowledged one; drop none if that number is not stored."""
+        """Drop the stored edges (changes of an input) up to the acknowledged one; drop none if it is not stored."""
         edge_numbers = [edge.edge_number for edge in self._unacknowledged_edges]
         if acknowledged_edge_number in edge_numbers:
             for _ in range(edge_numbers.index(acknowledged_edge_number) + 1):
@@ -130,7 +133,7 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         return self._polled_at is not None and now - self._polled_at < _CONNECTED_SECONDS_AFTER_POLL
 
     def _set_input(self, group: str, name: str, *, is_on: bool) -> None:
-        """Set an input's level and store the edge; if the board's memory is full, the oldest edge is lost."""
+        """Set an input's level and store this change (edge); if the board's memory is full, the oldest edge is lost."""
         try:
             input_index = codec.INPUTS.index((group, name))
         except ValueError:
@@ -215,38 +218,38 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         }
 
     def _set_door(self, *, name: str, open_: bool) -> str:
-        """Open or close a door (``name``, ``open``)."""
+        """Open the door called ``name`` if ``open_``; otherwise close it."""
         self._set_input("door", name, is_on=open_)
         return f"{name} door {'open' if open_ else 'closed'}"
 
     def _turn_key(self, *, name: str, on: bool) -> str:
-        """Turn a key switch (``name``, ``on``)."""
+        """Turn the key switch called ``name`` on or off (``on``)."""
         self._set_input("key", name, is_on=on)
         return f"{name} key {'on' if on else 'off'}"
 
     def _press_button(self, *, button: str) -> str:
-        """Press a button (``button``); it is released a moment later."""
+        """Press the button called ``button``; it is released a moment later."""
         self._set_input("button", button, is_on=True)
         self._schedule_step(_BUTTON_PRESS_SECONDS, lambda: self._set_input("button", button, is_on=False))
         return f"{button} pressed"
 
     def _set_mains(self, *, good: bool) -> str:
-        """Set the mains sensor (``good``: whether there is mains voltage)."""
+        """Make the mains sensor report mains voltage if ``good``; otherwise that there is none."""
         self._set_input("sensor", "mains_good", is_on=good)
         return "mains sensor set"
 
     def _set_battery_sensor(self, *, good: bool) -> str:
-        """Set the battery sensor (``good``: whether the battery has its voltage)."""
+        """Make the battery sensor report a good battery if ``good``; otherwise a low one."""
         self._set_input("sensor", "battery_good", is_on=good)
         return "battery sensor set"
 
     def _jam_button(self, *, button: str) -> str:
-        """Make a button (``button``) stick in the pressed position."""
+        """Make the button called ``button`` stick in the pressed position."""
         self._set_input("button", button, is_on=True)
         return f"{button} sticks"
 
     def _change_door_without_edge(self) -> str:
-        """Simulate a defect: change the main door's input without storing an edge to report."""
+        """Simulate a defect: change the main door's input without storing this change for the next reports."""
         self._input_levels_mask ^= 1
         return "main door changed without an edge"
 
@@ -260,7 +263,7 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         return f"hard meter {meter} stands at {self._pulse_counts[meter]}"
 
     def _lose_stored_edges(self) -> str:
-        """Simulate a power loss with an empty battery: the stored edges are lost, the boot number changes."""
+        """Simulate a power loss with an empty battery: the stored input changes are lost, the boot number changes."""
         self._unacknowledged_edges.clear()
         self._last_edge_number = 0
         self._boot_number = self._boot_number % 0xFFFF + 1

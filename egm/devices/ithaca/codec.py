@@ -159,9 +159,9 @@ def encode_ticket(lines: Sequence[str], barcode_digits: str) -> bytes:
 
 
 def cut_command(buffer: bytes) -> FrameCut[IthacaCommand] | None:
-    """Cut the first command off the received bytes; return None if it is not complete.
+    """Separate the machine's first command from the received bytes; return None until it is complete.
 
-    See :mod:`egm.devices.framing` for the result.
+    The result has the command, or the error of invalid bytes, and the number of bytes that it used.
     """
     first_byte = buffer[0]
     if first_byte in {_PRESENT_COMMAND, _CANCEL_COMMAND}:
@@ -170,7 +170,7 @@ def cut_command(buffer: bytes) -> FrameCut[IthacaCommand] | None:
 
 
 def _cut_text_line(buffer: bytes) -> FrameCut[IthacaCommand] | None:
-    """Cut off a command that prints a line of text; return None if its end has not arrived yet."""
+    """Separate a command that prints a line of text from the bytes after it; return None until it is complete."""
     line_end = buffer.find(b"\n", 0, _LINE_BYTES_MAX)
     if line_end < 0:
         if len(buffer) < _LINE_BYTES_MAX:
@@ -192,7 +192,7 @@ def _cut_text_line(buffer: bytes) -> FrameCut[IthacaCommand] | None:
 
 
 def _cut_escape_command(buffer: bytes) -> FrameCut[IthacaCommand] | None:
-    """Cut off a command that begins with a control byte; return None if it is not complete yet."""
+    """Separate a command that begins with a control byte from the bytes after it; return None until it is complete."""
     if len(buffer) < 2:
         return None
     first_byte, second_byte = buffer[:2]
@@ -212,7 +212,7 @@ def _cut_escape_command(buffer: bytes) -> FrameCut[IthacaCommand] | None:
 
 
 def _cut_barcode(buffer: bytes) -> FrameCut[IthacaCommand] | None:
-    """Cut off a bar code command; return None if it is not complete yet."""
+    """Separate a command that prints a bar code from the bytes after it; return None until it is complete."""
     if len(buffer) < 4 or len(buffer) < 4 + buffer[3]:
         return None
     digits = buffer[4 : 4 + buffer[3]]
@@ -260,7 +260,7 @@ def decode_status(first_byte: StatusByte, second_byte: StatusByte) -> PrinterSta
 
 
 def cut_status_byte(buffer: bytes) -> FrameCut[StatusByte] | None:
-    """Cut the printer's first reply off the received bytes (see :mod:`egm.devices.framing`)."""
+    """Return the printer's first reply in the received bytes, or the error, with the number of bytes that it used."""
     byte = buffer[0]
     for status_byte_index, byte_mark in enumerate(_STATUS_BYTE_MARKS):
         if byte & 0xC0 == byte_mark and byte & 0x3F < 1 << len(STATUS_BIT_NAMES[status_byte_index]):

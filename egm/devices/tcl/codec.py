@@ -96,7 +96,10 @@ class PrinterReply:
 
 
 def cut_printer_reply(buffer: bytes) -> FrameCut[PrinterReply] | None:
-    """Cut the printer's first reply off the received bytes (see :mod:`egm.devices.framing`)."""
+    """Separate the printer's first reply from the received bytes; return None until it is complete.
+
+    The result has the reply, or the error of invalid bytes, and the number of bytes that it used.
+    """
     frame = _cut_frame(buffer, _STAR)
     if not isinstance(frame, bytes):
         return frame
@@ -118,7 +121,10 @@ def cut_printer_reply(buffer: bytes) -> FrameCut[PrinterReply] | None:
 
 
 def cut_command(buffer: bytes) -> FrameCut[StatusQuery | ClearPrintJob | PrintTicket] | None:
-    """Cut the machine's first command off the received bytes (see :mod:`egm.devices.framing`)."""
+    """Separate the machine's first command from the received bytes; return None until it is complete.
+
+    The result has the command, or the error of invalid bytes, and the number of bytes that it used.
+    """
     frame = _cut_frame(buffer, _CARET)
     if not isinstance(frame, bytes):
         return frame

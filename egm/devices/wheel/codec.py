@@ -98,7 +98,10 @@ WheelReaderReport = WheelReaderStatus | OtherReaderLine
 
 
 def cut_report(buffer: bytes) -> FrameCut[WheelReaderReport] | None:
-    """Cut the first report of the wheel's reader off the received bytes (see :mod:`egm.devices.framing`)."""
+    """Separate the first report of the wheel's reader from the received bytes; return None until it is complete.
+
+    The result has the report, or the error of invalid bytes, and the number of bytes that it used.
+    """
     line_end = next((index for index, byte in enumerate(buffer[:_LINE_BYTES_MAX]) if byte in b"\r\n"), None)
     if line_end is None:
         if len(buffer) < _LINE_BYTES_MAX:

@@ -163,12 +163,12 @@ class WheelTwin(Twin[WheelReaderReport]):
         return text
 
     def _set_rim_sensor_broken(self, *, on: bool = True) -> str:
-        """Break a sensor of the rim (``on``), or repair it."""
+        """Break a sensor of the rim if ``on``; otherwise repair it."""
         self._lasting_warnings = WheelWarnings.SENSOR_OR_MOTOR_FAILURE if on else NO_WARNINGS
         return "a sensor is broken" if self._lasting_warnings else "the sensors work"
 
     def _report_false_number(self, *, number: int = 0) -> str:
-        """Report once that the ball is on ``number``, wherever it is."""
+        """Simulate a defect: report once that the ball lies on ``number``, wherever it really is."""
         reported_number = number % len(WHEEL_NUMBERS)
         self._send(WheelReaderStatus(ReaderPhase.NUMBER, self._spin_counter, reported_number).encode())
         return f"reported that the ball lies on {reported_number}"
@@ -178,7 +178,7 @@ class WheelTwin(Twin[WheelReaderReport]):
         return self._enter_phase_at_once(ReaderPhase.CLOSED, "closed")
 
     def _open_table(self) -> str:
-        """Open the table, or abandon the current spin: the next spin begins."""
+        """Open the table and begin the next spin at once; a spin in progress is abandoned."""
         return self._enter_phase_at_once(ReaderPhase.WAITING, "open")
 
     def _enter_phase_at_once(self, phase: ReaderPhase, text: str) -> str:

@@ -62,7 +62,10 @@ class SpecialFunction:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Return the parameters as listed for the verifier: the fixed one and, if the function signs, a placeholder."""
+        """Return the parameters as listed for the verifier: the fixed one, then the placeholder for a seed, if any.
+
+        Only a function that computes signatures has a seed.
+        """
         return (
             self.fixed_parameter,
             *([] if self.algorithm is None else [_PLACEHOLDER_BY_ALGORITHM[self.algorithm]]),
@@ -103,7 +106,7 @@ SPECIAL_FUNCTIONS: Final = (
 
 
 def list_offered_functions(components: frozenset[str]) -> tuple[SpecialFunction, ...]:
-    """Return the special functions that a machine with these components offers to a verifier."""
+    """Return the special functions that a machine with these software components offers to a verifier."""
     return tuple(function for function in SPECIAL_FUNCTIONS if components.issuperset(function.components))
 
 

@@ -143,7 +143,7 @@ class GatPort:
             self._line.close()
 
     async def _serve(self) -> None:
-        """Read the GAT verifier's packets and reply to them; a pause within a packet discards it."""
+        """Read the GAT verifier's packets and reply to them; discard a packet that a pause interrupts."""
         reader: FrameReader[GatPacket] = FrameReader(codec.cut_packet)
         has_partial_packet = False
         while True:
@@ -168,5 +168,5 @@ class GatPort:
 
 
 def create_gat_port(context: MachineContext) -> Iterable[BackgroundService]:
-    """Return the service of the GAT port; nothing if the cabinet file has no such port."""
+    """Return the background service of the GAT port; an empty result if the cabinet file has no such port."""
     return () if context.cabinet_file.gat is None else (GatPort(context, context.cabinet_file.gat.port),)

@@ -14,9 +14,10 @@ _XML_DECLARATION: Final = b"<?xml version='1.0' encoding='UTF-8'?>\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportIdentity:
-    """What the GAT reports state about the machine: the signatures report only its name and manufacturer.
+    """The identity of the machine, as GAT reports state it.
 
-    The list of the software states all, and the list of the special functions nothing.
+    The list of the software states all these values; the report of signatures states only the name and the
+    manufacturer.
     """
 
     name: str

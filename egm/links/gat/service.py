@@ -59,7 +59,7 @@ class GatService:
 
     ``start_signing`` starts a calculation of signatures, which later calls :meth:`store_result` or
     :meth:`store_failure`; a list of functions or of the software is stored at once.
-    ``cancel_signing`` stops the current calculation, so that it calls neither.
+    ``cancel_signing`` stops the current calculation; then neither method is called for it.
     """
 
     def __init__(
@@ -126,7 +126,10 @@ class GatService:
         return True
 
     def _calculate(self, parsed_request: SpecialFunctionRequest) -> None:
-        """Start the calculation of the requested signatures, or store the installed software as the result at once."""
+        """Start the calculation of the requested signatures.
+
+        If no signatures are requested, store the digests of the installed software as the result at once.
+        """
         if parsed_request.result_kind is FunctionResultKind.SIGNATURES:
             self._start_signing(parsed_request)
             return

@@ -35,7 +35,10 @@ CHIRP_INTERVAL_NS: Final = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class SendBytes:
-    """Action: send ``data`` to the host. With ``has_wakeup_bit``, the ninth bit is set, which only a chirp needs."""
+    """Action: send ``data`` to the host; ``has_wakeup_bit`` sets the ninth bit of its first byte.
+
+    The machine sets that bit only in a chirp: its own address, sent regularly while no host polls.
+    """
 
     data: bytes
     has_wakeup_bit: bool = False
@@ -43,9 +46,9 @@ class SendBytes:
 
 @dataclass(frozen=True, slots=True)
 class RunPollEffect:
-    """Action: run the effect of ``poll``, then call :meth:`SasChannelState.reply_to_request`.
+    """Action: execute the request that ``poll`` makes, then call :meth:`SasChannelState.reply_to_request`.
 
-    If the effect takes too long, call :meth:`SasChannelState.send_busy_reply` first.
+    If the poll's effect function takes too long, call :meth:`SasChannelState.send_busy_reply` first.
     """
 
     poll: PollImplementation
@@ -127,7 +130,7 @@ class _LastReply:
 
 
 class _RunningEffect(NamedTuple):
-    """The poll whose effect is still running, and the exceptions pending when it was first received."""
+    """The poll whose request is still being executed, and the exceptions that waited when it was first received."""
 
     request_frame: bytes
     pending_exceptions: tuple[SasException, ...]
@@ -264,7 +267,7 @@ class SasChannelState:
         return append_crc(bytes((self.address, EVENT_REPORT_MARK, code)) + exception.data)
 
     def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[ChannelAction]:
-        """Reply to a long poll, or schedule its effect on the machine.
+        """Reply to a long poll, or have its effect function (which executes the host's request) run by the machine.
 
         If the host repeats a poll whose reply has ``is_resent_on_repeat``, send that reply again. If real-time event
         reporting is on and an exception waits, send the exception instead of the reply. A poll that this machine does
@@ -348,7 +351,7 @@ class SasChannelState:
         yield SendBytes(frame)
 
     def _process_acknowledgement(self, now_ns: int) -> Iterator[ChannelAction]:
-        """Handle the host's acknowledgement of the last reply: remove the exceptions that this reply completes.
+        """Handle the host's acknowledgement of the last reply: remove the exceptions that it has reported or ended.
 
         Yield the reports for the machine, if any.
         """

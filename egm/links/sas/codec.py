@@ -81,9 +81,9 @@ def is_bcd(data: bytes) -> bool:
 
 
 def decode_bcd(poll: LongPoll, data: bytes) -> int:
-    """Return the number in ``data``, packed decimal (BCD) bytes of ``poll``.
+    """Return the number in ``data``, which are packed decimal (BCD) bytes of the poll ``poll``.
 
-    Raises :class:`MalformedPollError` if a half byte is not a digit.
+    Raises :class:`MalformedPollError`, which names the poll, if a half byte is not a digit.
     """
     if not is_bcd(data):
         raise MalformedPollError(poll, f"{data.hex(' ')} is not decimal")

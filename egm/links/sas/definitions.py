@@ -1,4 +1,4 @@
-"""Types of the rows of the SAS tables: polls, exceptions and meters, each with the confidence in the row.
+"""Types of the rows of the SAS tables: polls, exceptions and meters, each with how certain the row is.
 
 SAS is a licensed standard and none of its text is here. Every row was compiled from public sources and states
 how many of them agree; the conformance page shows this in the row.
@@ -12,13 +12,13 @@ class TableConfidence(StrEnum):
     """The degree of certainty that a row of a SAS table is right, by its sources."""
 
     TWO_SOURCES = "A"
-    """Two or more independent public sources, or an experiment."""
+    """Two or more independent public sources agree on the row, or an experiment has confirmed it."""
     ONE_SOURCE = "B"
-    """One public source."""
+    """One public source states the row."""
     GENERAL_KNOWLEDGE = "K"
-    """General knowledge only: such a poll is not implemented, or is off unless the cabinet file switches it on."""
+    """The row rests on general knowledge; its poll is not implemented, or is off until the cabinet file enables it."""
     CONFLICT = "X"
-    """Sources conflict; the row's note says how, and what this machine does."""
+    """Public sources contradict each other; the row's note says how, and what this machine does."""
 
 
 class PollType(StrEnum):
@@ -38,13 +38,13 @@ class ExceptionUrgency(StrEnum):
     """The way in which a SAS exception waits for the host: queued, with priority, or in real time only."""
 
     QUEUED = "queued"
-    """In the queue, first in, first out."""
+    """The exception waits in the queue, first in, first out."""
     PRIORITY = "priority"
-    """Sent before the queue, and repeated until the host has read what the exception announces."""
+    """The exception is sent before those in the queue, and repeated until the host has read what it announces."""
     QUEUED_OR_PRIORITY = "either"
-    """In the queue or with priority, as the machine chooses; this machine sends it with priority."""
+    """SAS lets the machine queue the exception or send it with priority; this machine sends it with priority."""
     REAL_TIME = "real_time"
-    """Sent only while real-time event reporting is on."""
+    """The exception is sent only while real-time event reporting is on."""
 
 
 class SasMeterUnit(StrEnum):
@@ -77,7 +77,7 @@ class SasExceptionDefinition:
     urgency: ExceptionUrgency
     confidence: TableConfidence = TableConfidence.TWO_SOURCES
     is_in_regulator_minimum: bool = False
-    """Whether the exception is in the smallest set that a jurisdiction has published (Montana)."""
+    """Whether the exception is in the set that Montana requires, the smallest that a jurisdiction has published."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ class ExceptionQueue:
     def remove_delivered_exception(self, exception: SasException, now_ns: int) -> None:
         """Remove from the queue an exception that the host has received.
 
-        A priority exception that only a long poll ends stays raised, and is sent again later.
+        A priority exception that only a long poll ends is not removed; it is sent again later.
         """
         if self._ordinary_exceptions and self._ordinary_exceptions[0] is exception:
             self._ordinary_exceptions.popleft()

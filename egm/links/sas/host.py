@@ -38,7 +38,7 @@ class SasHost:
     """One SAS host for the functions that execute its polls: the machine, the settings, and ways to report to it."""
 
     name: str
-    """The name of the host: its table in the cabinet file."""
+    """The name of the host, which is the name of its SAS line in the cabinet file."""
     settings: SasLineTable
     permitted_poll_codes: frozenset[int]
     """Codes of the polls that the host may use."""

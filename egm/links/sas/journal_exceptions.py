@@ -151,7 +151,7 @@ def _encode_game_start(entry: StoredEntry, readout: SasReadout) -> bytes:
 
 
 def _find_selected_game(entry: StoredEntry, readout: SasReadout) -> int | None:
-    """Return the SAS number of the game that a game-selection entry selects; None if it has no number."""
+    """Return the SAS number of the game that a game-selection entry selects; None if that game has no SAS number."""
     selection = entry.state.get("selection")
     if not isinstance(selection, Mapping):
         return None

@@ -65,16 +65,17 @@ class SasLineHealth:
     is_host_polling: bool = False
     poll_count: int = 0
     busy_reply_count: int = 0
-    """The number of replies that a request is still being processed."""
+    """The number of replies that only said that the request is still being processed."""
     refused_poll_count: int = 0
     broken_message_count: int = 0
     """The number of times that received bytes formed no message; many point to a bad cable."""
     other_machine_poll_count: int = 0
     """The number of messages to other machines on the line."""
     reply_counts_by_limit_ms: tuple[tuple[int, int], ...] = ()
-    """Pairs of an upper limit in milliseconds and the number of replies within it, but not within a lower limit.
+    """Numbers of replies by reply time: pairs of an upper limit in milliseconds and a number of replies.
 
-    The reply time runs from reading a poll's last byte to writing the reply. The last limit is 0: all slower replies.
+    Each reply is counted once, at the lowest limit that it keeps. A reply slower than all limits is counted at the
+    limit 0, which is the last. The reply time runs from reading a poll's last byte to writing the reply.
     """
     total_reply_ns: int = 0
     """The sum of all reply times, in nanoseconds."""
@@ -106,7 +107,7 @@ def restore_thread_priority() -> None:
 
 
 class _PendingEffect(NamedTuple):
-    """The effect of a poll that was answered busy: the poll's frame, and the future of the effect's reply."""
+    """A poll that was answered "busy" because its request is still being executed: its frame and its future reply."""
 
     request_frame: bytes
     future: "Future[Reply | None]"
@@ -261,7 +262,7 @@ class SasLineThread(threading.Thread):
                 self._health.other_machine_poll_count += 1
 
     def _perform_action(self, port: SasPort | None, action: ChannelAction) -> None:
-        """Perform an action of the protocol state: send bytes, run a poll's effect, or report to the machine.
+        """Perform an action of the protocol state: send bytes, run a poll's effect function, or report to the machine.
 
         If the port is closed (None), the first two are dropped.
         """
@@ -291,10 +292,10 @@ class SasLineThread(threading.Thread):
         ] += 1
 
     def _run_or_check_effect(self, port: SasPort, effect: RunPollEffect) -> None:
-        """Run the effect of a SAS poll on the machine's event loop, and send its reply.
+        """Run a SAS poll's effect function, which executes the host's request, and send the reply that it returns.
 
-        If the effect takes too long, reply that the machine is busy. The host then repeats the poll, which waits for
-        the same effect instead of running it again. A broadcast gets no reply.
+        It runs on the machine's event loop. If it takes too long, reply that the machine is busy. The host then repeats
+        the poll, which waits for the same run instead of starting another. A broadcast gets no reply.
         """
         frame = effect.request.frame
         if self._pending_effect is not None and self._pending_effect.request_frame == frame:

@@ -139,9 +139,10 @@ class SasLineService:
             restore_thread_priority()
 
     def process_change(self, snapshot: Snapshot) -> None:
-        """Update the exceptions about money; for new journal entries, send their exceptions and a new readout.
+        """Raise and withdraw the exceptions about tickets and transfers, as the machine's state now requires.
 
-        After an accepted bill, also close the bill acceptor if the host has asked for that.
+        If there are new journal entries, also send their exceptions and a new readout (the data that the host may
+        read) to the line. After an accepted bill, close the bill acceptor if the host has asked for that.
         """
         self._money_exceptions.update_exceptions()
         if snapshot.journal_sequence <= self._sent_sequence:
@@ -174,7 +175,7 @@ class SasLineService:
 
     # ------------------------------------------------------------------ called on the line's thread
     def _schedule_poll_effect(self, effect: RunPollEffect) -> "Future[Reply | None]":
-        """Schedule the effect of a host's poll on the machine's event loop; return the future of its reply.
+        """Schedule the effect function of a host's poll on the machine's event loop; return the future of its reply.
 
         The future is cancelled if the machine is stopping.
         """

@@ -170,8 +170,8 @@ SUPPORTED_METER_CODES: Final = (
 def read_meter(code: int, readout: SasReadout, game_id: str = "") -> int | None:
     """Return the value of the SAS meter with this code, in the meter's own unit.
 
-    Without ``game_id`` the whole machine is metered. Return None if the machine does not support the meter,
-    or only for the whole machine.
+    With a ``game_id``, it is the meter of that game, otherwise the meter of the whole machine. Return None if the
+    machine does not support the meter, or if a game's meter is requested that exists only for the whole machine.
     """
     if code not in SUPPORTED_METER_CODES or (game_id and code not in METER_CODES_AVAILABLE_PER_GAME):
         return None
@@ -191,8 +191,8 @@ def read_meter(code: int, readout: SasReadout, game_id: str = "") -> int | None:
 def compute_return_hundredths(readout: SasReadout, game_id: str = "") -> int:
     """Return the theoretical return to player (RTP) of one game or of the machine, in hundredths of a percent.
 
-    The machine's return is the average of its games', weighted by wagers; while nothing is wagered, each game has the
-    same weight.
+    The machine's return is the average of the returns of its games, weighted by the wagers on each. Until something is
+    wagered, all games have the same weight.
     """
     games = [game for game in readout.games if game_id in {"", game.id}]
     wagered_cents_by_game = {game.id: readout.read_meters(game.id)["coin_in"] for game in games}

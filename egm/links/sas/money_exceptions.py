@@ -47,14 +47,17 @@ ExceptionAndSubjectId = tuple[int, str]
 
 
 class MoneyExceptionMonitor:
-    """The priority exceptions about tickets and transfers for one SAS host: raised and withdrawn as they apply."""
+    """The priority exceptions about tickets and transfers for one SAS host.
+
+    Each is raised when the host has something to do or to read, and withdrawn when that is no longer so.
+    """
 
     def __init__(self, host: SasHost) -> None:
         self._host = host
         self._raised_exceptions: frozenset[ExceptionAndSubjectId] = frozenset()
 
     def update_exceptions(self) -> None:
-        """Raise the exceptions about tickets and transfers that now apply, and withdraw those that no longer do."""
+        """Raise the exceptions about tickets and transfers that now apply, and withdraw those that no longer apply."""
         applicable_exceptions = frozenset(self._iter_applicable_exceptions())
         for code in {code for code, _ in self._raised_exceptions} - {
             code for code, _ in applicable_exceptions

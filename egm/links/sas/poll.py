@@ -57,4 +57,4 @@ class PollImplementation:
     is_executed_as_broadcast: bool = False
     """Whether the poll is also executed if it is sent to address 0, where it gets no reply."""
     can_be_limited_to_denomination: bool = False
-    """Whether poll B0 may contain the poll, to request a reply with the meters of one denomination only."""
+    """Whether a host may put this poll into poll B0, which requests the poll's reply for one denomination only."""

@@ -145,9 +145,9 @@ class PseudoTerminalPort(_FileDescriptorPort):
 class SerialPort(_FileDescriptorPort):
     """A real serial port of a SAS line.
 
-    With strict framing, it sends with space parity, and reads the UART's marks of parity errors, which show the wakeup
-    bit. If the port is another program's pseudo-terminal, which has no parity, the marks must be written by that
-    program. Without strict framing, the port has no parity.
+    With strict framing (messages begin with the wakeup bit), it sends with space parity, and reads the UART's marks of
+    parity errors, which show that bit. If the port is another program's pseudo-terminal, which has no parity, that
+    program must write the marks. Without strict framing, the port has no parity.
     """
 
     def __init__(self, path: str, *, is_strict: bool) -> None:
@@ -216,7 +216,7 @@ class SerialServerPort:
             raise LineLostError(url, f"cannot be opened: {error}") from error
 
     def read(self, seconds: float) -> bytes:
-        """Return the bytes received from the SAS host; empty if none came in ``seconds``, at most 50 ms."""
+        """Return the bytes received from the SAS host; empty if none came within ``seconds`` or, at most, 50 ms."""
         try:
             self._serial.timeout = min(seconds, _SERVER_READ_SECONDS_MAX)
             first_byte = self._serial.read(1)
@@ -241,7 +241,10 @@ class SerialServerPort:
 
 
 def open_port(port_name: str, *, is_strict: bool, link: Path) -> SasPort:
-    """Open the SAS port named in a cabinet file; ``link`` is the path for a pseudo-terminal's other end."""
+    """Open the SAS port named in a cabinet file; ``link`` is the path for a pseudo-terminal's other end.
+
+    With ``is_strict``, a serial port uses the wakeup bit (ninth bit), which marks the first byte of every message.
+    """
     if port_name == "pty":
         return PseudoTerminalPort(link)
     if "://" in port_name:

@@ -65,7 +65,7 @@ class SasReadout:
     player_denomination_cents: int
     """The denomination that the player has selected, in minor units."""
     handpay: HandpayReadout | None
-    """The hand-pay owed, or None."""
+    """The hand-pay that is owed to the player and that this host has not read; None if there is none."""
     hopper: HopperReadout | None
     """The hopper, or None if the machine has none."""
     payout_coin_cents: int | None
@@ -81,7 +81,7 @@ class SasReadout:
     reel_stops: tuple[int, ...]
     """The reel stops of the last game; empty if the game has no reels."""
     read_local_time: Callable[[], datetime]
-    """A function that returns the venue's local time, by the clock that this host has set, if it has set one."""
+    """A function that returns the venue's local time, by the machine's clock or by the time that this host has set."""
     permitted_poll_codes: frozenset[int]
     """Codes of the polls that this host may use."""
     ticket_validator: TicketValidator = TicketValidator.STAND_ALONE
@@ -91,7 +91,7 @@ class SasReadout:
     can_award_bonuses: bool = False
     """Whether this host may award bonuses."""
     play_meters_limited_to_denomination_cents: int = 0
-    """The one denomination, in minor units, whose play the meters of play count; 0 for all."""
+    """The denomination, in minor units, to which the meters of play are limited; 0: they count all denominations."""
     _meters_by_game: dict[str, Mapping[str, int]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -123,7 +123,7 @@ class SasReadout:
         return count_by_bill_cents.get(str(amount_cents), 0)
 
     def limit_to_denomination(self, denomination_cents: int) -> "SasReadout":
-        """Return a copy of the readout whose meters of play count one denomination only."""
+        """Return a copy of the readout whose meters of play count only wagers in this denomination."""
         return replace(self, play_meters_limited_to_denomination_cents=denomination_cents)
 
     def find_game(self, game_number: int) -> GameReadout | None:

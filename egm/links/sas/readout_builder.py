@@ -89,7 +89,7 @@ class ReadoutBuilder:
                 self._store_last_amount(entry)
 
     def process_entry(self, entry: StoredEntry) -> None:
-        """Store what a journal entry states and no meter contains: last bill, last ticket, content of the stacker."""
+        """Update the data that no meter contains from a journal entry: last bill, last ticket, stacker's content."""
         self._store_last_amount(entry)
         record = _get_entry_record(entry)
         if entry.kind == BILL_IN.kind:
@@ -159,7 +159,7 @@ class ReadoutBuilder:
         )
 
     def _find_broadcast_level(self, handpay: HandpayRecord) -> BroadcastLevel | None:
-        """Return the first level that a SAS host broadcasts and whose win a hand-pay pays, or None."""
+        """Return the broadcast level (run by a SAS host) whose win the hand-pay pays: the first of several, or None."""
         pool_by_id = self._host.machine.component(ProgressivePools).pool_by_id
         return next(
             (

@@ -193,7 +193,7 @@ def _build_order_reply(body: bytes, status_code: int, *, repeats_amounts: bool =
     """Return the reply to a transfer order that is refused or not finished yet, with a SAS status code.
 
     It repeats the order's type, flags, asset number, identifier, expiry date and pool. If ``repeats_amounts``, it also
-    repeats the amounts, as for an accepted order that is not finished. Otherwise they are zero.
+    repeats the amounts, as for an accepted order that is not finished. Otherwise the amounts in the reply are zero.
     """
     identifier_size_bytes = body[_ORDER_HEAD_SIZE_BYTES - 1]
     amounts_sent = body[3:18] if repeats_amounts else bytes(3 * AMOUNT_SIZE_BYTES)
@@ -237,7 +237,7 @@ def _answer_interrogation(
 def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
     """Encode the result of a transfer: index in the history, status, amounts, and cumulative meters.
 
-    Only the meters of this kind of transfer are stated, and none if nothing moved.
+    The cumulative meters are those of this kind of transfer. If no money was moved, no meter is included.
     """
     identifier = result.identifier.encode("latin-1")
     local_result_time = result.result_time.astimezone(host.machine.identity.venue.zone)

@@ -59,7 +59,7 @@ def _build_restriction_effect(function_name: RestrictableFunction, restriction: 
 def _build_disabling_effect(suffix: str, reason: str) -> PollEffectFunction:
     """Return the effect function of a poll that disables the machine.
 
-    The machine records the host's name with ``suffix`` as the source, and ``reason``.
+    The machine records who has disabled it (the host's name with ``suffix``), and ``reason``.
     """
 
     def disable_machine(host: SasHost, _: LongPoll) -> Reply:
@@ -92,7 +92,10 @@ def enable_bill_acceptor(host: SasHost, _: LongPoll) -> Reply:
 
 
 def configure_bills(host: SasHost, request: LongPoll) -> Reply:
-    """Answer poll 08: set the bills to accept, one bit each, and whether each bill closes the acceptor."""
+    """Answer poll 08: set which bills are accepted, and whether the acceptor is closed after each accepted bill.
+
+    The poll has one bit for each kind of bill.
+    """
     accepted_bills_mask, action_flags = decode_binary(request.data[:4]), request.data[4]
     bills_cents = [
         value * 100 for code, value in BILL_MAJOR_UNITS_BY_CODE.items() if accepted_bills_mask >> code & 1

@@ -88,7 +88,10 @@ def _find_requested_game(
 
 
 def answer_game_configuration(request: LongPoll, readout: SasReadout) -> Reply | None:
-    """Answer poll 53: the identity of one game, in the layout of poll 1F; for game 0000, of the machine."""
+    """Answer poll 53: the identity of one game or, if the poll names game 0000, of the machine.
+
+    The layout is that of poll 1F.
+    """
     game = _find_requested_game(request, readout, request.data)
     if game is None and decode_bcd(request, request.data):
         return None

@@ -43,7 +43,7 @@ def answer_version_and_serial(_: LongPoll, readout: SasReadout) -> Reply:
 
 # ---------------------------------------------------------------------------------------------- time
 def answer_time_of_day(_: LongPoll, readout: SasReadout) -> Reply:
-    """Answer poll 7E: the local date and time, by the clock that this host has set with poll 7F, if it has set one."""
+    """Answer poll 7E: the local date and time, by the machine's clock or by the time that this host has set by 7F."""
     return Reply(encode_date_and_time(readout.read_local_time()))
 
 

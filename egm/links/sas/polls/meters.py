@@ -61,7 +61,7 @@ def _build_meters_answer(*codes: int) -> PollAnswerFunction:
     """Return the function that answers a poll with the machine's SAS meters of the given codes, in that order."""
 
     def answer_with_meters(_: LongPoll, readout: SasReadout) -> Reply:
-        """Answer the poll with the values of its meters, four BCD bytes each; 0 for a meter that does not exist."""
+        """Answer the poll with the values of its meters, four BCD bytes each; 0 for a meter that the machine lacks."""
         return Reply(b"".join(encode_bcd(read_meter(code, readout) or 0, 4) for code in codes))
 
     return answer_with_meters
@@ -87,7 +87,7 @@ def answer_value_of_bills(_: LongPoll, readout: SasReadout) -> Reply:
 
 # ----------------------------------------------------------------------------------------- meters of one game
 def _find_requested_game_id(request: LongPoll, readout: SasReadout, game_number_bcd: bytes) -> str | None:
-    """Return the id of the requested game, empty for the machine, None if there is no such game."""
+    """Return the id of the game that the poll requests by number: "" for the machine, None if there is no such game."""
     game_number = decode_bcd(request, game_number_bcd)
     if game_number == 0:
         return ""
@@ -96,7 +96,7 @@ def _find_requested_game_id(request: LongPoll, readout: SasReadout, game_number_
 
 
 def _build_game_meters_answer(*codes: int) -> PollAnswerFunction:
-    """Return the function that answers a poll with one game's number and its SAS meters of the given codes."""
+    """Return the function that answers a poll for one game with the game's number and its meters of these SAS codes."""
 
     def answer_with_game_meters(request: LongPoll, readout: SasReadout) -> Reply | None:
         """Answer the poll with the meters of the game that it names; no reply if there is no such game."""
@@ -134,7 +134,7 @@ def answer_selected_meters(request: LongPoll, readout: SasReadout) -> Reply | No
 
 
 def answer_extended_meters(request: LongPoll, readout: SasReadout) -> Reply | None:
-    """Answer polls 6F and AF: up to twelve meters by two-byte codes, each with its size (0: no such meter)."""
+    """Answer polls 6F and AF: up to twelve meters by two-byte codes, each with its size; size 0: no such meter."""
     game_number_bcd = request.data[1 : 1 + GAME_NUMBER_SIZE_BYTES]
     code_bytes = request.data[1 + GAME_NUMBER_SIZE_BYTES :]
     if not code_bytes or len(code_bytes) % 2 or len(code_bytes) > 2 * _EXTENDED_METERS_MAX:

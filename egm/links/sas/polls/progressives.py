@@ -1,4 +1,4 @@
-"""Progressive polls (protocols 1.15): level amounts that the host broadcasts, and wins of these levels.
+"""Progressive polls of SAS: level amounts that the host broadcasts, and wins of these levels.
 
 Their layouts are general knowledge, so their group is off by default. Sources differ on whether 86 counts its
 bytes; here it does, like every poll of variable length.
@@ -68,7 +68,7 @@ def _store_amounts(host: SasHost, request: LongPoll, group_number: int, level_by
 
 
 def answer_cumulative_wins(request: LongPoll, readout: SasReadout) -> Reply | None:
-    """Answer poll 83: the total of progressive wins of a game, or for game 0000 of the machine, in credits."""
+    """Answer poll 83: the total of a game's progressive wins in credits; game 0000 stands for the whole machine."""
     game_number = decode_bcd(request, request.data)
     game = readout.find_game(game_number)
     if game_number and game is None:
@@ -120,7 +120,10 @@ def answer_current_win(host: SasHost, _: LongPoll) -> Reply:
 
 
 def answer_queued_win(host: SasHost, request: LongPoll) -> Reply:
-    """Answer poll 85: the oldest unread progressive win, as in 84; it counts as read once the host has received it."""
+    """Answer poll 85: the oldest unread progressive win, in the layout of poll 84.
+
+    The win counts as read once the host has received the reply.
+    """
     return replace(answer_current_win(host, request), is_resent_on_repeat=True)
 
 
@@ -130,7 +133,10 @@ def mark_win_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
 
 
 def answer_queued_wins(host: SasHost, _: LongPoll) -> Reply:
-    """Answer poll 87: up to 32 progressive wins of the oldest win's group: group, count, then level and amount each."""
+    """Answer poll 87: the unread progressive wins of one group, at most 32, from the oldest unread win on.
+
+    The reply has the group, the number of wins, then each win's level and amount.
+    """
     wins = _list_wins_for_one_reply(host)
     if not wins:
         return Reply(prepend_length(bytes(2)), is_resent_on_repeat=True)

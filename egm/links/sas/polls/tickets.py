@@ -196,7 +196,10 @@ _NO_CASH_OUT_WAITING_TYPE: Final = 0x80
 
 
 def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
-    """Answer poll 57: the cash-out that waits for a ticket number."""
+    """Answer poll 57: credit kind and amount of the cash-out that waits for a ticket number.
+
+    Return None, which means no reply, if this host does not validate the machine's tickets.
+    """
     ticket_interface = find_ticket_interface(host)
     if ticket_interface is None:
         return None
@@ -218,7 +221,10 @@ _REPLY_CODE_BY_NUMBER_RESULT: Final = {
 
 
 def receive_ticket_number(host: SasHost, request: LongPoll) -> Reply | None:
-    """Answer poll 58: receive the number of the waiting ticket; system ID 00 refuses the ticket."""
+    """Answer poll 58: receive the host's number for the waiting ticket; system ID 00: the host gives no number.
+
+    Return None, which means no reply, if this host does not validate the machine's tickets.
+    """
     ticket_interface = find_ticket_interface(host)
     if ticket_interface is None:
         return None
@@ -239,7 +245,10 @@ _UNSTATED_PARSING_CODE: Final = 0x00
 
 
 def answer_ticket_validation_data(host: SasHost, _: LongPoll) -> Reply | None:
-    """Answer poll 70: the number of the ticket in escrow."""
+    """Answer poll 70: the number of the ticket in escrow, or that none is there.
+
+    Return None, which means no reply, if this host does not validate the machine's tickets.
+    """
     ticket_interface = find_ticket_interface(host)
     if ticket_interface is None:
         return None
@@ -417,7 +426,7 @@ _NEVER_EXPIRES_DAYS: Final = 9999
 
 
 def answer_validation_status(host: SasHost, request: LongPoll) -> Reply | None:
-    """Answer poll 7B: set which tickets the host allows and how long they are valid; all zeros only reads this.
+    """Answer poll 7B: set which tickets the host allows and how long they are valid; a poll of zeros only reads this.
 
     Only the bits for printing restricted tickets and for redeeming tickets change what the machine does; for all
     others, the reply reports the machine's own configuration. The meaning of the bits is general knowledge.

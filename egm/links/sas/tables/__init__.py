@@ -1,1 +1,1 @@
-"""The vocabulary of SAS as data: polls, exceptions and meters, each with its confidence; and denominations."""
+"""Tables of SAS: polls, exceptions and meters, each with how certain its row is, and denominations."""

@@ -128,7 +128,7 @@ BILL_METERS_BY_FIRST_CODE: Final[Mapping[int, tuple[str, tuple[int, ...]]]] = {
 
 
 def _iter_meter_definitions() -> Iterator[SasMeterDefinition]:
-    """Yield the definitions of all SAS meters in the tables above."""
+    """Yield the definitions of all SAS meters in the tables of this module."""
     for code, name, unit in _METER_ROWS:
         yield SasMeterDefinition(code, name, unit, CENTS_METER_SIZE_BYTES if unit is _CENTS else 4)
     for code, name in _VALUE_AND_COUNT_METERS:
