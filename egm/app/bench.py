@@ -279,7 +279,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m egm.app.bench", description="Host simulated devices.")
     parser.add_argument("--state", type=Path, required=True, help="the machine's state folder")
     parser.add_argument("--cabinet", type=Path, help="the cabinet file, which lists the devices")
-    parser.add_argument("--speed", type=float, default=1.0, help="run the mechanics this many times faster")
+    parser.add_argument("--speed", type=float, default=1.0, help="run the mechanics this many times as fast")
     options = parser.parse_args(arguments)
     try:
         cabinet = load_cabinet(options.cabinet)

@@ -115,7 +115,7 @@ class BillDriver(LineDriver[MessageT]):
         self._accepts_tickets = False
         self._escrowed_paper: _EscrowedPaper | None = None
         # The paper in escrow when the last session ended; its result is unknown.
-        self._last_session_paper: _EscrowedPaper | None = None
+        self._previous_session_paper: _EscrowedPaper | None = None
         self._reported_escrow_code = b""  # the code of the paper that the device last reported in escrow
         self._last_escrow_number = 0
         self._is_ready: bool | None = None
@@ -172,7 +172,7 @@ class BillDriver(LineDriver[MessageT]):
         Do nothing if it has left escrow or the decision is already final. ``return_reason`` is the reason to report if
         it is returned.
         """
-        paper = self._escrowed_paper or self._last_session_paper
+        paper = self._escrowed_paper or self._previous_session_paper
         if (
             paper is None
             or paper.escrow_number != escrow_number
@@ -221,8 +221,8 @@ class BillDriver(LineDriver[MessageT]):
         # In the first session after a start, the disputed paper may be one of an earlier run.
         if self._may_report_disputed_paper is None:
             self._may_report_disputed_paper = self._escrow.has_disputed_paper()
-        self._last_session_paper, self._escrowed_paper = (
-            self._escrowed_paper or self._last_session_paper,
+        self._previous_session_paper, self._escrowed_paper = (
+            self._escrowed_paper or self._previous_session_paper,
             None,
         )
         self._is_ready = None
@@ -256,7 +256,7 @@ class BillDriver(LineDriver[MessageT]):
             # Possibly a late reply from before the order: believe it only if it is repeated.
             self._is_other_paper_report_ignored = True
             return
-        last_paper = self._last_session_paper
+        last_paper = self._previous_session_paper
         if (
             last_paper is not None
             and (last_paper.content, last_paper.reported_code) == (content, reported_code)
@@ -264,7 +264,7 @@ class BillDriver(LineDriver[MessageT]):
         ):
             # the paper has stayed in escrow
             self._escrowed_paper = last_paper
-            self._last_session_paper = None
+            self._previous_session_paper = None
             return
         # If a record is open, its paper has not been stacked: otherwise nothing could be in escrow.
         previous_content = self._escrow.content or (None if last_paper is None else last_paper.content)
@@ -362,7 +362,11 @@ class BillDriver(LineDriver[MessageT]):
                 "the acceptor did not report what it did with a bill or ticket that it was ordered to stack"
             )
             self._escrow.close_lost_paper_as_disputed(text)
-            self._escrowed_paper, self._last_session_paper, self._may_report_disputed_paper = None, None, True
+            self._escrowed_paper, self._previous_session_paper, self._may_report_disputed_paper = (
+                None,
+                None,
+                True,
+            )
             self._emit(AmountDisputed(device=self.name, text=text))
 
     def _handle_stacked_paper(self) -> None:
@@ -378,7 +382,7 @@ class BillDriver(LineDriver[MessageT]):
         content = self._escrow.content
         verdict = self._escrow.handle_stacked()
         if verdict is EscrowVerdict.CREDITED and content is not None:
-            self._escrowed_paper = self._last_session_paper = None
+            self._escrowed_paper = self._previous_session_paper = None
             self._emit(PaperStacked(device=self.name, content=content))
         elif verdict is EscrowVerdict.UNORDERED_STACKING and not self._is_unordered_stacking_recorded:
             self._is_unordered_stacking_recorded = True  # recorded once, although the device repeats itself
@@ -402,9 +406,9 @@ class BillDriver(LineDriver[MessageT]):
         verdict = self._escrow.handle_clear_path(
             reason, is_still_in_escrow=is_still_in_escrow, is_command_unsent=self._is_stack_command_unsent
         )
-        paper = self._escrowed_paper or self._last_session_paper
+        paper = self._escrowed_paper or self._previous_session_paper
         self._escrowed_paper = None
-        self._last_session_paper = None
+        self._previous_session_paper = None
         if verdict is EscrowVerdict.DISPUTED:
             self._emit(
                 AmountDisputed(

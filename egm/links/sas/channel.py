@@ -365,7 +365,7 @@ class SasChannelState:
         if acknowledged_reply.delivery_report is not None:
             self._exception_queue.remove_ended_exceptions(acknowledged_reply.ended_exceptions)
             yield acknowledged_reply.delivery_report
-        if self._is_queue_full and self._exception_queue.has_no_ordinary_exception:
+        if self._is_queue_full and self._exception_queue.is_ordinary_queue_empty:
             self._is_queue_full = False
             yield QueueFullChanged(is_full=False)
         oldest_sequence = self._exception_queue.oldest_sequence

@@ -84,7 +84,7 @@ class ExceptionQueue:
         return True
 
     @property
-    def has_no_ordinary_exception(self) -> bool:
+    def is_ordinary_queue_empty(self) -> bool:
         """Return whether no ordinary exception is waiting; priority exceptions do not count."""
         return not self._ordinary_exceptions
 

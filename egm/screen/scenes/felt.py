@@ -171,7 +171,7 @@ def draw_felt(context: DrawingContext) -> None:
     if decision is None and table.spots:
         _draw_felt_with_bets(context, table, table_step if step_times is None else None)
     elif decision is not None and decision.kind != "hold":
-        _draw_question(context, table, decision)
+        _draw_decision(context, table, decision)
 
 
 def _draw_wheel_or_dice(
@@ -196,12 +196,12 @@ def _draw_wheel_or_dice(
             felt_context, rect = _reserve_wheel_area(context)
             if not context.layout.is_telephone:
                 _draw_felt_with_bets(felt_context, table, None)
-            pocket, stated_index = str(cue["pocket"]), cue.get("part")
+            pocket, stated_part_index = str(cue["pocket"]), cue.get("part")
             draw_roulette_wheel(
                 context,
                 table,
                 rect,
-                (pocket, stated_index),
+                (pocket, stated_part_index),
                 (start_seconds, stop_seconds),
                 elapsed_seconds,
                 has_pin=cue_kind == "wheel",
@@ -277,7 +277,7 @@ def _draw_felt_with_bets(
         for settlement in (settled_step.settlements if settled_step else ())
         if settlement["credits"]
     }
-    bets_to_draw = _list_bets_to_draw(context, table, settled_step)
+    bets_to_draw = _find_new_bets_to_draw(context, table, settled_step)
     spot_ids_with_chips |= {
         spot_id for spot_id, new_credits in bets_to_draw.items() if new_credits > 0
     } | set(limits.standing_bets if limits else ())
@@ -527,7 +527,7 @@ def _draw_felt_part_tab(context: DrawingContext, table: TableGameData, rect: Rec
     draw_felt_part_key(context, table, key_rect, str(action.value), is_active=is_active)
 
 
-def _list_bets_to_draw(
+def _find_new_bets_to_draw(
     context: DrawingContext, table: TableGameData, settled_step: TableStep | None
 ) -> BetsBySpot:
     """Return the bets to draw as the player's new chips, in credits by spot; standing bets are drawn separately.
@@ -626,7 +626,7 @@ def _render_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     return canvas.finish_surface()
 
 
-def _draw_question(context: DrawingContext, table: TableGameData, decision: DecisionRequest) -> None:
+def _draw_decision(context: DrawingContext, table: TableGameData, decision: DecisionRequest) -> None:
     """Draw a decision at a table: a key with its cost for each option, and the stake that the decision is about.
 
     At a game without cards, also draw the question. If the decision shows dice, draw them above the keys.

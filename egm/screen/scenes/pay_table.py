@@ -108,7 +108,7 @@ def _build_odds_sort_key(odds: str) -> tuple[bool, Fraction]:
 
 def draw_pay_table_rows(context: DrawingContext, rect: Rect, rows: Sequence[PayTableRow]) -> None:
     """Draw rows of the pay table with their pays at the current bet. The rows that were won are lit."""
-    draw_pay_rows(context, rect, _format_pay_rows(context, rows))
+    draw_row_texts(context, rect, _format_pay_rows(context, rows))
 
 
 def _format_pay_rows(context: DrawingContext, rows: Sequence[PayTableRow]) -> list[PayRowText]:
@@ -161,7 +161,7 @@ def compute_pay_rows_height(
     )
 
 
-def draw_pay_rows(
+def draw_row_texts(
     context: DrawingContext,
     rect: Rect,
     row_texts: Sequence[PayRowText],
@@ -255,12 +255,12 @@ def _find_won_pay_id(context: DrawingContext) -> str:
     step, view = find_last_step(context.view), context.view
     if not isinstance(step, TableStep) or view.snapshot is None:
         return ""
-    is_win_collected = (
+    has_nothing_to_collect = (
         view.snapshot.is_between_games and not view.snapshot.paid_cents and view.decision is None
     )
     return (
         ""
-        if is_win_collected or is_presentation_running(view, context.theme)
+        if has_nothing_to_collect or is_presentation_running(view, context.theme)
         else str(step.display.get("won") or "")
     )
 

@@ -59,7 +59,7 @@ def draw_roulette_wheel(
         has_pin: Whether the wheel turns under a pin at its top. If not, a ball runs against it.
     """
     start_seconds, stop_seconds = start_and_stop_seconds
-    drawn_pocket_label, stated_index = drawn_pocket
+    drawn_pocket_label, stated_part_index = drawn_pocket
     painter, (x, y, w, h) = context.painter, rect
     wheel_width = min(w, h) - 16
     centre_x, centre_y = x + w / 2, y + h / 2
@@ -81,7 +81,7 @@ def draw_roulette_wheel(
     )
     pocket_degrees, pocket_index = (
         360.0 / len(table.wheel_pockets),
-        find_pocket_index(table, drawn_pocket_label, stated_index),
+        find_pocket_index(table, drawn_pocket_label, stated_part_index),
     )
     turns_min = find_wheel_turns_min(context.view.game)
     wheel_degrees = (
@@ -129,18 +129,18 @@ def draw_roulette_wheel(
     painter.draw_label(text, (plate[0] + 8, plate[1], plate[2] - 16, height), style)
 
 
-def find_pocket_index(table: TableGameData, pocket: str, stated_index: object) -> int:
+def find_pocket_index(table: TableGameData, pocket: str, stated_part_index: object) -> int:
     """Return the index on the wheel of the pocket in which a spin has ended.
 
-    Return ``stated_index`` if the pocket at this index has the label ``pocket``. Otherwise return the index of the
+    Return ``stated_part_index`` if the pocket at this index has the label ``pocket``. Otherwise return the index of the
     first pocket with this label, or 0 if no pocket has it.
     """
     if (
-        isinstance(stated_index, int)
-        and 0 <= stated_index < len(table.wheel_pockets)
-        and table.wheel_pockets[stated_index] == pocket
+        isinstance(stated_part_index, int)
+        and 0 <= stated_part_index < len(table.wheel_pockets)
+        and table.wheel_pockets[stated_part_index] == pocket
     ):
-        return stated_index
+        return stated_part_index
     return table.wheel_pockets.index(pocket) if pocket in table.wheel_pockets else 0
 
 

@@ -22,7 +22,7 @@ from egm.screen.scenes.pay_table import (
     PayRowText,
     compute_pay_rows_height,
     draw_pay_panels,
-    draw_pay_rows,
+    draw_row_texts,
     format_spot_odds,
     list_spot_pay_rows,
 )
@@ -446,7 +446,7 @@ def _draw_pay_lists(
     top, style = y, TextStyle("strong", "caption", context.look.accent_colour)
     for name, pay_row_texts, height in pay_lists:
         painter.draw_text(name, (x, top + _SPOT_PAY_ROW_HEIGHT / 2), style, align="left", width_max=w)
-        top += _SPOT_PAY_ROW_HEIGHT + draw_pay_rows(
+        top += _SPOT_PAY_ROW_HEIGHT + draw_row_texts(
             context,
             (x - 10, top + _SPOT_PAY_ROW_HEIGHT, w + 20, height + additional_height),
             pay_row_texts,

@@ -20,7 +20,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, is_inside
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.picture import Picture
-from egm.screen.scenes.felt import _list_bets_to_draw
+from egm.screen.scenes.felt import _find_new_bets_to_draw
 from egm.screen.scenes.table_side_panels import _format_result_label, find_settled_step, list_shown_results
 from egm.screen.table import build_bet_limits, find_spot_closure, read_registered_bets
 from egm.screen.view import Action, build_view_timeline, compute_bet_credits, has_unsent_bet
@@ -450,12 +450,14 @@ def test_standing_bets_keep_their_chips_until_they_are_settled(theme):
     laid = dict(scenes["laid"].chips.bets)
     assert len(laid) > 5
     for name in ("moving", "landed"):
-        assert _list_bets_to_draw(picture._build_context(scenes[name]), scenes[name].table, None) == laid
+        assert _find_new_bets_to_draw(picture._build_context(scenes[name]), scenes[name].table, None) == laid
     settled = picture._build_context(replace(scenes["landed"], now=scenes["settled"].now))
     over = find_settled_step(settled)
-    remaining_bets = _list_bets_to_draw(settled, settled.view.table, over)
+    remaining_bets = _find_new_bets_to_draw(settled, settled.view.table, over)
     assert remaining_bets.keys() == laid.keys() - {settlement["spot"] for settlement in over.settlements}
-    assert _list_bets_to_draw(picture._build_context(scenes["settled"]), scenes["settled"].table, over) == {}
+    assert (
+        _find_new_bets_to_draw(picture._build_context(scenes["settled"]), scenes["settled"].table, over) == {}
+    )
 
 
 def test_a_named_section_of_a_wheel_is_labelled_in_the_players_language(theme):

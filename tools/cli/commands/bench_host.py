@@ -12,7 +12,7 @@ from egm.config.cabinet_file import find_default_state_folder
 @click.command()
 @click.option("--state", "state_folder", type=click.Path(path_type=Path), help="The machine's state folder.")
 @click.option("--cabinet", type=click.Path(path_type=Path, exists=True), help="A cabinet file.")
-@click.option("--speed", default=1.0, show_default=True, help="Run the mechanics this many times faster.")
+@click.option("--speed", default=1.0, show_default=True, help="Run the mechanics this many times as fast.")
 def command(state_folder: Path | None, cabinet: Path | None, speed: float) -> None:
     """Run the simulated devices until stopped; `egm device` operates them."""
     arguments = ["--state", str(state_folder or find_default_state_folder()), "--speed", str(speed)]
