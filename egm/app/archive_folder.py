@@ -14,28 +14,28 @@ from meters.archive import ARCHIVE_FOLDER
 def link_archive_folder(medium_folder: Path, archive_folder: Path | None) -> None:
     """Create a link named ``archive`` in the folder ``medium_folder`` that leads to the journal archive's folder.
 
-    No link is created if ``archive_folder`` is None, because the archive is then in ``medium_folder`` itself, or if
-    ``medium_folder`` does not exist yet. Raises :class:`OperatorError` if the archive's folder cannot be created, or
-    if ``medium_folder`` already has archive files or a link to another folder: a person must move the files and remove
-    the old folder or link.
+    If ``archive_folder`` is None, the archive is an ordinary folder ``archive`` in ``medium_folder``, and no link is
+    created; nor is one if ``medium_folder`` does not exist yet. Raises :class:`OperatorError` if the archive's folder
+    cannot be created, or if ``medium_folder`` already has archive files or a link to another folder: a person must move
+    the files and remove the old folder or link.
     """
-    link = medium_folder / ARCHIVE_FOLDER
+    archive_path = medium_folder / ARCHIVE_FOLDER
     if archive_folder is None or not medium_folder.is_dir():
         return
     target = archive_folder.absolute()
-    current_target = link.readlink() if link.is_symlink() else None
+    current_target = archive_path.readlink() if archive_path.is_symlink() else None
     if current_target == target:
         return
-    if current_target is not None or (link.exists() and any(link.iterdir())):
+    if current_target is not None or (archive_path.exists() and any(archive_path.iterdir())):
         raise OperatorError(
-            f"the archive is in {current_target or link}, but the cabinet file says {target}:"
-            f" move its files while the machine is off, and remove {link}"
+            f"the archive is in {current_target or archive_path}, but the cabinet file says {target}:"
+            f" move its files while the machine is off, and remove {archive_path}"
         )
     try:
         target.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if link.exists():
-            link.rmdir()
-        link.symlink_to(target)
+        if archive_path.exists():
+            archive_path.rmdir()
+        archive_path.symlink_to(target)
         sync_folder(medium_folder)
     except OSError as error:
         raise OperatorError(f"the archive cannot be stored in {target}: {error.strerror or error}") from error

@@ -106,9 +106,9 @@ def record_power_up(machine: PositionMachine, event: Event) -> None:
 def record_self_test(machine: PositionMachine, event: Event) -> None:
     """Record a passed self-test.
 
-    It returns the machine to service if a failed self-test took it out, but not if the generator failed. Position 1
-    records it for the machine. At each position that has credit and no game, a notice says that the machine was
-    restarted.
+    If the machine was out of service because of a failed self-test, it returns to service; after a failure of the
+    generator it does not. Position 1 records the test for the machine. At each position that has credit and no open
+    game, a notice says that the machine was restarted.
     """
     if machine.credit_cents and machine.memory.get(PlayKey.GAME) is None:
         machine.notice = Notice(code="restarted")
@@ -227,7 +227,7 @@ def record_door_closed(machine: PositionMachine, event: Event) -> None:
 
 
 def reseed_generator_after_door(machine: PositionMachine, _: Event) -> None:
-    """Reseed the random number generator, if the jurisdiction's policy names a closed door as a reason."""
+    """Reseed the random number generator after a door was closed, if the jurisdiction's policy says so."""
     if machine.random_service is None or machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
         return
     try:
@@ -261,7 +261,7 @@ def record_fault(machine: PositionMachine, event: Event) -> None:
     is_new = code not in machine.active_faults
     raise_fault(machine, code, fault.detail)
     if is_new and build_held_money_values(machine, code):
-        machine.notice = None  # the previous notice is not about the money that is held now
+        machine.notice = None  # it is about earlier money; the fault's own notice is shown instead
 
 
 def record_fault_cleared(machine: PositionMachine, event: Event) -> None:
@@ -301,21 +301,22 @@ def clear_faults_as_attendant(machine: PositionMachine, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- the generator
 @dataclass(frozen=True, slots=True)
 class GeneratorFactory:
-    """The machine's function that repeats its self-test and then creates a new random number generator.
-
-    It raises LocalError if another check than the generator's fails, for example because a level does not add up,
-    and RngError if the new generator fails its tests.
-    """
+    """The component with the function that repeats the machine's self-test and creates a new generator."""
 
     create_generator: Callable[[], RandomService]
+    """Repeats the self-test, then creates and returns the random number generator.
+
+    Raises LocalError if a check other than the generator's fails, for example because a level does not add up, and
+    RngError if the new generator fails its tests.
+    """
 
 
 def restart_generator(machine: PositionMachine, event: Event) -> None:
     """Replace the random number generator by a new one, by order of authorised staff.
 
-    The self-test is repeated, and the machine returns to service if it passes. After a failure of the generator this is
-    the only way back; after a failed self-test, a passed one at the next start does the same. If a check fails, a
-    notice says so and nothing else changes.
+    The self-test is repeated, and the machine returns to service if it passes. After a failure of the generator, only
+    this returns it to service; after a failed self-test, a passed self-test at the next start does so too. If a check
+    fails, a notice says so and nothing else changes.
     """
     try:
         machine.random_service = machine.component(GeneratorFactory).create_generator()

@@ -1,11 +1,11 @@
 """A real wheel and the positions around it: when betting closes, and which number each game gets.
 
-The wheel runs on its own. When the ball is about to fall, betting closes: the game of each position with bets
-starts, stakes its wager and waits. The next number from the wheel's reader is recorded, if the line to the reader
-was never interrupted, and then given to every game that waits for it. A void spin has no number; the wheel launches its
-ball again. A spin is identified by the round that it decides, not by the reader's count. If the line is lost,
-the machine restarts, or the wheel starts its next game, the number of the spin is recorded as missed: no later
-number decides its games, and staff rule on them.
+The wheel runs on its own. When the ball is about to fall, betting closes: the game of each position with bets starts,
+stakes its wager and waits. The next number from the wheel's reader is recorded, and given to every game that waits for
+it, unless the line to the reader was interrupted meanwhile. A void spin has no number; the wheel launches its ball
+again. A spin is identified by the round that it decides, not by the reader's count. If the line is lost, the machine
+restarts, or the wheel begins its next spin, the number is recorded as missed: no later number decides the games of the
+spin, and staff rule on them.
 """
 
 from collections.abc import Iterator
@@ -64,7 +64,7 @@ def process_wheel_phase(machine: PositionMachine, report: WheelPhaseReported) ->
 
 
 def record_lost_spin_as_missed(machine: PositionMachine) -> None:
-    """Record the number of the current spin as missed, because the line to the wheel is lost.
+    """Record the number of the current spin, if one is expected, as missed, because the line to the wheel is lost.
 
     The next report may be about another spin.
     """
@@ -183,7 +183,8 @@ def deliver_spin_number(machine: PositionMachine) -> None:
 
 
 def _is_game_in_memory(seated_position: SeatedPosition) -> bool:
-    """Return whether the position's open game is in memory: started, or replayed, since the last start."""
+    """Return whether the position's open game is in memory: begun or replayed since the process started."""
+
     return seated_position.machine.component(GameInProgress).stepped_game is not None
 
 
