@@ -34,7 +34,8 @@ def complete_first_start(location: JournalLocation) -> None:
 
 
 def load_or_create_key(location: JournalLocation) -> MachineKey:
-    """Load the machine key; if there is none and no journal was ever started here, create one.
+    """Load the machine key; if there is neither a key nor any part of a journal, create one.
+
 
     Raises :class:`JournalDamaged` if there is a journal but no key.
     """

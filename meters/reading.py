@@ -69,7 +69,7 @@ class MeterReading:
         return values
 
     def get_value(self, name: str) -> int:
-        """Return the value of the meter ``name``; raise :class:`UnknownMeter`."""
+        """Return the value of the meter ``name``. Raises :class:`UnknownMeter` if no meter has this name."""
         values = self.values
         if name not in values:
             raise UnknownMeter(f"there is no meter {name!r}")

@@ -1,8 +1,7 @@
 """Table games in which each seat has its own hand or makes its own decisions, and all seats play one round.
 
 Every seat's game contains the whole round, because the decisions and cards of one seat change what the others
-are dealt. It holds the money of its own seat only, and of the other hands it shows what a player at the table
-sees.
+are dealt. Its money is that of its own seat only. It shows the other seats' hands as a player at the table sees them.
 """
 
 from abc import abstractmethod
@@ -35,8 +34,8 @@ class SeatedRules(TableRules):
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round with the bets of every seat, as the seat ``viewer`` sees it.
 
-        Cards that only other seats may see are face down in its cues, prompts and display. With ``viewer``
-        None, one player plays alone and sees everything.
+        Cards that only other seats may see are face down in its cues, prompts and display. With ``viewer`` None, one
+        player plays all seats and sees everything.
         """
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:

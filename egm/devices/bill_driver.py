@@ -1,12 +1,12 @@
 """Common part of bill acceptor drivers: a paper (bill or ticket) in escrow, the machine's decision, and the result.
 
 A protocol's driver translates its statuses into calls of a few methods here (``_handle_escrowed_paper``,
-``_handle_stacked_paper``, ``_handle_clear_path``), and :meth:`BillDriver._update_escrow_command` returns the next
+``_handle_stacked_paper``, ``_close_previous_paper``), and :meth:`BillDriver._update_escrow_command` returns the next
 command to the device. The rule for crediting is in :mod:`egm.devices.escrow`.
 
 A stack order ends within a time limit. An acceptor that leaves the paper in escrow for
 :data:`ESCROW_SECONDS_AFTER_STACK_ORDER_MAX` is ordered to return it. If it has not reported the result after
-:data:`~egm.devices.driver.STALLED_MONEY_ORDER_SECONDS_MAX`, the paper's value becomes a disputed amount, which staff
+:data:`~egm.devices.driver.STALLED_DEVICE_ORDER_SECONDS_MAX`, the paper's value becomes a disputed amount, which staff
 decide. A jam, a full box and every other fault that a person must clear stop that clock: the acceptor reports the paper
 once the fault is cleared.
 """
@@ -19,7 +19,7 @@ from enum import StrEnum
 from typing import Final
 
 from egm.devices.channel_values import DOLLAR_CURRENCIES, ChannelValueCheck, ReportedValue
-from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, LineDriver, MessageT, OrderTimer
+from egm.devices.driver import STALLED_DEVICE_ORDER_SECONDS_MAX, LineDriver, MessageT, OrderTimer
 from egm.devices.escrow import EscrowRules, EscrowVerdict
 from egm.devices.framing import FrameCutter
 from egm.devices.interface import (
@@ -42,8 +42,9 @@ from egm.devices.line import SerialLine
 MACHINE_DECISION_SECONDS_MAX = 5.0
 #: Time for which a responding acceptor may leave a paper in escrow after a stack order.
 ESCROW_SECONDS_AFTER_STACK_ORDER_MAX = 10.0
-#: A stack order is sent only if the last status query is at most this old: an acceptor needs longer than this
-#: to replace the paper in escrow by another.
+#: A stack order is sent only if the last status query is at most this old. An acceptor needs longer than this to
+#: replace the paper in escrow by another, so the order cannot reach another paper.
+
 QUERY_AGE_SECONDS_FOR_STACK_ORDER_MAX = 1.0
 #: Faults during which a paper stays where it is until a person has cleared them.
 _FAULTS_THAT_STOP_PAPER: Final = frozenset(
@@ -266,9 +267,9 @@ class BillDriver(LineDriver[MessageT]):
             self._escrowed_paper = last_paper
             self._previous_session_paper = None
             return
-        # If a record is open, its paper has not been stacked: otherwise nothing could be in escrow.
+        # A new paper in escrow proves that the previous one is no longer on its way, so its record can be closed.
         previous_content = self._escrow.content or (None if last_paper is None else last_paper.content)
-        self._handle_clear_path(
+        self._close_previous_paper(
             "a bill is in escrow",
             is_still_in_escrow=previous_content is not None and content == previous_content,
         )
@@ -357,7 +358,7 @@ class BillDriver(LineDriver[MessageT]):
             self._order_timer.restart()
         elif self.is_replying and not _FAULTS_THAT_STOP_PAPER.isdisjoint(self._faults_reported_by_device):
             self._order_timer.restart()  # a person must clear it; then the acceptor reports where the paper is
-        elif self._order_timer.add_elapsed() > STALLED_MONEY_ORDER_SECONDS_MAX:
+        elif self._order_timer.add_elapsed() > STALLED_DEVICE_ORDER_SECONDS_MAX:
             text = (
                 "the acceptor did not report what it did with a bill or ticket that it was ordered to stack"
             )
@@ -392,12 +393,13 @@ class BillDriver(LineDriver[MessageT]):
             )
             self._emit(AmountDisputed(device=self.name, text=text))
 
-    def _handle_clear_path(self, reason: str, *, is_still_in_escrow: bool = False) -> None:
-        """Handle the report that the bill path is clear: nothing moves in it, and all reports are acknowledged.
+    def _close_previous_paper(self, reason: str, *, is_still_in_escrow: bool = False) -> None:
+        """Report what became of the previous bill or ticket, if any, and close its record.
 
-        The bill or ticket that was in escrow, if any, is reported as returned. If the acceptor was sent the command to
-        stack it and no report says where it went, it is reported as disputed. If ``is_still_in_escrow``, it has not
-        left the acceptor, so nothing is reported. ``reason`` says how the clear path is known.
+        Call this when nothing moves in the acceptor and all its reports are acknowledged; ``reason`` says how that is
+        known. The previous bill or ticket is reported as returned. If the acceptor was sent the command to stack it and
+        no report says where it went, it is reported as disputed. If ``is_still_in_escrow``, it has not left the
+        acceptor, so nothing is reported.
         """
         self._is_unordered_stacking_recorded = self._is_other_paper_report_ignored = (
             self._may_report_disputed_paper

@@ -35,7 +35,7 @@ UNANSWERED_QUERIES_UNTIL_LOST = 5
 #: A device is lost only after this time without a reply; only the time that the driver itself waited counts.
 SECONDS_WITHOUT_REPLY_UNTIL_LOST = 1.5
 #: How long an order about money (a stacking, a payout or a ticket) may make no progress before the driver ends it.
-STALLED_MONEY_ORDER_SECONDS_MAX = 60.0
+STALLED_DEVICE_ORDER_SECONDS_MAX = 60.0
 #: The longest turn of a driver's loop: any longer time is one in which this process was not scheduled.
 _LOOP_TURN_SECONDS_MAX = 5.0
 

@@ -13,14 +13,14 @@ decide. States change only on two equal replies in a row, because printers' repl
 
 A PENDING ticket waits for faults that stop printing, at most :data:`PENDING_JOB_SECONDS_MAX`; after that it has FAILED
 and the machine pays in another way. A printer that stays busy with a ticket for
-:data:`~egm.devices.driver.STALLED_MONEY_ORDER_SECONDS_MAX` leaves it DISPUTED.
+:data:`~egm.devices.driver.STALLED_DEVICE_ORDER_SECONDS_MAX` leaves it DISPUTED.
 """
 
 import asyncio
 from abc import abstractmethod
 from typing import Final
 
-from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, LineDriver, MessageT, OrderTimer
+from egm.devices.driver import STALLED_DEVICE_ORDER_SECONDS_MAX, LineDriver, MessageT, OrderTimer
 from egm.devices.framing import FrameCutter
 from egm.devices.interface import EventSink, FaultCode, PrintProgress, PrintState, TicketJob
 from egm.devices.ledgers import PrintLedger, PrintRecord
@@ -220,5 +220,5 @@ class PrinterDriver(LineDriver[MessageT]):
                 self._record_state(
                     record, PrintState.DISPUTED, "a whole ticket may have come out of the printer"
                 )
-        elif waited_seconds > STALLED_MONEY_ORDER_SECONDS_MAX:
+        elif waited_seconds > STALLED_DEVICE_ORDER_SECONDS_MAX:
             self._record_state(record, PrintState.DISPUTED, "the printer did not finish the ticket")

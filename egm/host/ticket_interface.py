@@ -128,8 +128,9 @@ class HostTicketInterface:
     def assign_ticket_number(self, ticket_number: str) -> TicketNumberReply:
         """Assign the host's 18-digit number to the ticket that waits for one; return whether it was accepted.
 
-        If no ticket waits and a ticket already has this number, the host has repeated its message: nothing changes, and
-        the number counts as accepted. If a ticket waits, a number that another ticket has is not valid.
+        A number that another ticket has is not valid. But if no ticket waits for a number and a ticket has this one, the
+        host has repeated its message: nothing changes, and the number counts as accepted.
+
         """
         desk, request = self._machine.find_installed(TicketDesk), self.pending_ticket_number_request
         is_known = desk is not None and desk.has_ticket(ticket_number)
@@ -209,9 +210,9 @@ class HostTicketInterface:
         expiry_date: date | None,
         restricted_pool: int,
     ) -> tuple[RedemptionStatus, TicketRefusalReason] | None:
-        """Return the status and reason with which this machine refuses a ticket that the host authorises.
+        """Return why this machine must refuse a ticket that the host has authorised; None if it can accept it.
 
-        Return None if the machine accepts the ticket.
+        The result is the status to report to the host and the reason to show to the player.
         """
         machine = self._machine
         is_restricted = kind is CreditKind.RESTRICTED
@@ -241,7 +242,7 @@ class HostTicketInterface:
                 RedemptionStatus.PROMOTIONAL_TICKETS_DISABLED,
                 TicketRefusalReason.WRONG_KIND,
             ),
-            # no status reports an expired ticket to the host
+            # there is no status for an expired ticket
             (has_expired, RedemptionStatus.BAD_AMOUNT, TicketRefusalReason.EXPIRED),
             (
                 is_restricted and not can_add_restricted_pool(machine, restricted_pool),
@@ -252,10 +253,10 @@ class HostTicketInterface:
         return next(((status, reason) for is_refused, status, reason in checks if is_refused), None)
 
     def return_offered_ticket(self, status: RedemptionStatus, reason: TicketRefusalReason) -> RedemptionState:
-        """Return the ticket in escrow to the player, because the host or this machine refuses it.
+        """Give the ticket in escrow back to the player, because the host or this machine refuses it.
 
-        Return the state of the redemption. ``status`` is the state to report to the host, ``reason`` is shown to the
-        player. If no ticket waits for the host, nothing changes.
+        ``status`` is reported to the host, ``reason`` is shown to the player. The result is the state of the
+        redemption. If no ticket waits for the host, nothing changes.
         """
         inquiry = self._machine.component(HostMoney).ticket_inquiry
         if inquiry is None:

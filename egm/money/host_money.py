@@ -37,12 +37,15 @@ class TicketInquiry:
 
 @dataclass(frozen=True, slots=True)
 class TransferLock:
-    """A lock on the machine for a transfer: requested by a host, granted to it, or set by the machine itself."""
+    """A lock on the machine for a transfer, or a host's request for one that is not granted yet.
+
+    The machine also sets one itself, to offer the player's cash-out to the host.
+    """
 
     required_transfers_code: int
     """The kinds of transfer that must be possible for the lock to be granted, as the protocol's bit code."""
     end_ns: int
-    """The monotonic time in nanoseconds at which the lock ends or, if it is not granted, the request for it ends."""
+    """The monotonic time in nanoseconds at which the lock, or the request that is not granted, ends."""
     is_granted: bool = False
     is_cash_out_offer: bool = False
     """Whether the machine itself has set this lock, to offer the player's cash-out to the host."""
@@ -87,7 +90,10 @@ class TransferOrder:
 
 @dataclass(slots=True)
 class HostMoney:
-    """Volatile data of the exchange with the money host: ticket query, lock and abilities."""
+    """The money host's settings, and what is in progress with it: a ticket query, a lock, a transfer.
+
+    What is in progress is only in memory; a restart loses it.
+    """
 
     ticket_validator: TicketValidator = TicketValidator.STAND_ALONE
     """How ticket numbers are made, and whether the machine or the host knows the value of a ticket."""
@@ -112,9 +118,9 @@ class HostMoney:
     is_cash_out_declined: bool = False
     """Whether the host has just declined a cash-out, which another payout method must now pay."""
     declined_balance_cents: int | None = None
-    """The balance, in minor units, for which a host with exclusive cash-out has just declined a cash-out, or None.
+    """The balance that a host which alone may take cash-outs has just declined, in minor units; None if there is none.
 
-    It is not offered again.
+    The same balance is not offered to it again.
     """
     registration_key: bytes = field(default=b"", repr=False)
     """The key with which the host registered the machine for transfers; empty until it does so in this run.

@@ -184,7 +184,6 @@ def deliver_spin_number(machine: PositionMachine) -> None:
 
 def _is_game_in_memory(seated_position: SeatedPosition) -> bool:
     """Return whether the position's open game is in memory: begun or replayed since the process started."""
-
     return seated_position.machine.component(GameInProgress).stepped_game is not None
 
 

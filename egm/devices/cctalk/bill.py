@@ -204,10 +204,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         self._holds_paper = bool(_is_in_escrow(newest_event) and event_buffer.event_counter)
         if not self._holds_paper:
             if is_path_clear:
-                self._handle_clear_path("the validator's events show it empty")
+                self._close_previous_paper("the validator's events show it empty")
             return
         if self._escrow.is_stacking_ordered() and has_new_events:  # it arrived after the order: another paper
-            self._handle_clear_path("another bill or ticket is in escrow")
+            self._close_previous_paper("another bill or ticket is in escrow")
         if not self._escrow.is_stacking_ordered():
             self._handle_escrowed_paper(
                 await self._read_content(newest_event), bytes((newest_event.result_a, newest_event.result_b))

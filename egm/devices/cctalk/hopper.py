@@ -17,7 +17,7 @@ Every order ends within a time limit:
   and a fault is active until it accepts an order;
 * one that accepted the order and pays no coin for :data:`SECONDS_WITHOUT_COIN_UNTIL_STOP` is stopped; the coins that it
   counted are paid;
-* after :data:`~egm.devices.driver.STALLED_MONEY_ORDER_SECONDS_MAX` without a usable reply the payout ends with the
+* after :data:`~egm.devices.driver.STALLED_DEVICE_ORDER_SECONDS_MAX` without a usable reply the payout ends with the
   coins recorded so far. The remainder is a disputed amount, unless the hopper certainly never received the order.
 """
 
@@ -27,7 +27,7 @@ from typing import Final
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import Header, HopperStatus
 from egm.devices.cctalk.exchange import CctalkDriver
-from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, OrderTimer
+from egm.devices.driver import STALLED_DEVICE_ORDER_SECONDS_MAX, OrderTimer
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import AmountDisputed, EventSink, FaultCode, PayoutFinished, PayoutProgress
 from egm.devices.ledgers import PayoutLedger, PayoutRecord
@@ -242,7 +242,7 @@ class CctalkHopperDriver(CctalkDriver):
         record = self._ledger.find_open()
         if record is None and self._requested_payout is None:
             self._restart_time_limits()
-        elif self._order_timer.add_elapsed() <= STALLED_MONEY_ORDER_SECONDS_MAX:
+        elif self._order_timer.add_elapsed() <= STALLED_DEVICE_ORDER_SECONDS_MAX:
             return
         elif record is None:
             self._close_unordered_payout()

@@ -192,7 +192,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             bits & (AcceptorStatusBits.IDLING | AcceptorStatusBits.ACCEPTING)
             and not bits & AcceptorStatusBits.STACKED
         ):
-            self._handle_clear_path("the acceptor is idle")
+            self._close_previous_paper("the acceptor is idle")
         if (
             bits & AcceptorStatusBits.IDLING
             and isinstance(query, EbdsPoll)

@@ -169,7 +169,7 @@ class Id003Driver(BillDriver[Id003Frame]):
             self._query_count_by_command[Id003Command.CURRENCY] = 0
             self._is_ready = None
         if status in _PATH_CLEAR_STATUSES:
-            self._handle_clear_path(f"the acceptor is {status.name.lower()}")
+            self._close_previous_paper(f"the acceptor is {status.name.lower()}")
             if status in _IDLE_STATUSES and (status is Id003Status.IDLE) is self._can_accept_anything:
                 self._report_readiness(is_accepting=self._can_accept_anything)
         elif status is Id003Status.ESCROW:
