@@ -128,8 +128,8 @@ class HostTicketInterface:
     def assign_ticket_number(self, ticket_number: str) -> TicketNumberReply:
         """Assign the host's 18-digit number to the ticket that waits for one; return whether it was accepted.
 
-        A number that another ticket has is not valid. But if no ticket waits for a number and a ticket has this one, the
-        host has repeated its message: nothing changes, and the number counts as accepted.
+        A number that another ticket has is not valid. But if no ticket waits for a number and a ticket has this one,
+        the host has repeated its message: nothing changes, and the number counts as accepted.
 
         """
         desk, request = self._machine.find_installed(TicketDesk), self.pending_ticket_number_request
