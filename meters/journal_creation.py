@@ -36,7 +36,6 @@ def complete_first_start(location: JournalLocation) -> None:
 def load_or_create_key(location: JournalLocation) -> MachineKey:
     """Load the machine key; if there is neither a key nor any part of a journal, create one.
 
-
     Raises :class:`JournalDamaged` if there is a journal but no key.
     """
     key = MachineKey.load(location.storage, *location.medium_folders, repair=True)

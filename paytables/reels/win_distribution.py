@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 WINDOW_KIND_COUNT_MAX = 250_000
 #: Number of kinds of windows that are collected before equivalent ones are combined. It limits the memory.
 KINDS_BEFORE_MERGE = 400_000
-#: Maximum number of columns read one by one in Python. It takes some hundredths of a second, at every start of a
-#: machine.
-COLUMNS_READ_MAX = 20_000
+#: Maximum number of steps of counting the losing windows: a step is one kind of window extended by one reel column. The
+#: count takes some hundredths of a second, at every start of a machine.
+LOSING_COUNT_STEPS_MAX = 20_000
 #: The largest cycle that can be counted: counts and credits are 64-bit integers.
 CYCLE_MAX = 1 << 62
 
@@ -53,7 +53,7 @@ def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards],
     component_count = len(reels.components)
     kinds = _WindowKinds(
         nodes=np.array(reels.start_nodes, dtype=np.int32).reshape(component_count, 1),
-        weights=np.ones((len(tables.ways_components), 1), dtype=np.int64),
+        way_counts=np.ones((len(tables.ways_components), 1), dtype=np.int64),
         credits=np.zeros(1, dtype=np.int64),
         award_codes=np.zeros(1, dtype=np.int64),
         counts=np.ones(1, dtype=np.int64),
@@ -76,8 +76,8 @@ def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards],
 def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
     """Return how many windows of the reels' cycle pay no credits, by the awards that they give (free games).
 
-    Raises :class:`BeyondExactAnalysisError` if the count takes more than :data:`COLUMNS_READ_MAX` steps, so that a
-    machine can make it at start-up.
+    Raises :class:`BeyondExactAnalysisError` if the count takes more than :data:`LOSING_COUNT_STEPS_MAX` steps, so that
+    a machine can make it at start-up.
     """
     graph = reels.graph
     kinds: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = {
@@ -87,9 +87,9 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
     for letters, column_weights in zip(reels.letters, reels.column_weights, strict=True):
         columns = _merge_letters(letters, column_weights)
         steps += len(kinds) * len(columns)
-        if steps > COLUMNS_READ_MAX:
+        if steps > LOSING_COUNT_STEPS_MAX:
             raise BeyondExactAnalysisError(
-                f"stage {reels.name}: counting the losing windows takes more than {COLUMNS_READ_MAX:,} steps"
+                f"stage {reels.name}: counting the losing windows takes more than {LOSING_COUNT_STEPS_MAX:,} steps"
             )
         kinds_after: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = defaultdict(int)
         for (live_components, given_awards), count in kinds.items():
@@ -100,7 +100,7 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
                     if graph.letter_offsets[target] >= 0:
                         still_live.append((component, target))
                     elif graph.win_value_by_node[target]:
-                        break
+                        break  # the component has won: this window does not lose
                     elif (prize := graph.ends[target].prize) is not None:
                         awards = select_given_awards((*awards, *prize.awards))
                 else:
@@ -113,15 +113,15 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
 
 
 class _WindowKinds(NamedTuple):
-    """The windows of the reels read so far. Equivalent windows are one kind, and each column of an array is a kind.
+    """The windows of the reels read so far. Equivalent windows are one kind; the last axis of each array is the kinds.
 
-    ``nodes`` has a row for each pay component, ``weights`` has one for each ways component.
+    ``nodes`` has a row for each pay component, ``way_counts`` has one for each ways component.
     """
 
     nodes: "Ints"
-    """The current node of each pay component (row) in each kind of window (column)."""
-    weights: "Ints"
-    """The current weight (ways) of each ways component (row) in each kind of window (column)."""
+    """The current node of each pay component (row) in each kind of window."""
+    way_counts: "Ints"
+    """The number of ways of each ways component (row) so far, in each kind of window."""
     credits: "Ints"
     """The credits that each kind of window has won already."""
     award_codes: "Ints"
@@ -148,8 +148,7 @@ class _LetterTables:
     """A reel stage's pay automata as numpy arrays, with which one more reel is evaluated for many windows at once.
 
     Combined awards are one integer, with one digit per component that gives any awards. A final node is replaced by
-    a dead one when it is reached, because its win is then counted. Every letter leads from the dead node to
-    itself.
+    a dead one as soon as its win has been counted. Every letter leads from the dead node to itself.
     """
 
     def __init__(self, reels: ReelSet) -> None:
@@ -170,7 +169,7 @@ class _LetterTables:
         self.is_final_node = is_final
         """For each node, whether it is final: its component has read all letters that it needs."""
         self.value = np.where(is_final, np.array(graph.win_value_by_node, dtype=np.int64), 0)
-        """The credits of each node per unit of weight; 0 if it is not final."""
+        """The credits of each node, for a ways component per way; 0 if it is not final."""
         self.continuation_by_node = np.where(
             is_final, self.dead_node, np.arange(len(graph.letter_offsets))
         ).astype(np.int32)
@@ -198,12 +197,12 @@ class _LetterTables:
         )
         """The digit of each node's awards in the integer that combines all awards."""
 
-    def extend_by_reel(self, kinds: _WindowKinds, letters: Sequence[int], weight: int) -> _WindowKinds:
-        """Return the windows extended by one more reel, which shows ``letters`` in ``weight`` equally likely cases."""
+    def extend_by_reel(self, kinds: _WindowKinds, letters: Sequence[int], case_count: int) -> _WindowKinds:
+        """Return the windows extended by one more reel, which shows ``letters`` in ``case_count`` equal cases."""
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
         nodes = np.empty_like(kinds.nodes)
-        weights = kinds.weights.copy()
+        way_counts = kinds.way_counts.copy()
         credits_ = kinds.credits.copy()
         award_codes = kinds.award_codes.copy()
         for component, letter in enumerate(letters):
@@ -211,15 +210,15 @@ class _LetterTables:
             target = self.next_nodes[step_index]
             nodes[component] = self.continuation_by_node[target]
             if component in self.ways_components:
-                weight_row = self.ways_components.index(component)
-                grown_weights = weights[weight_row] * self.step_factors[step_index]
-                credits_ += self.value[target] * grown_weights
-                weights[weight_row] = np.where(self.is_final_node[target], 1, grown_weights)
+                row = self.ways_components.index(component)
+                grown_way_counts = way_counts[row] * self.step_factors[step_index]
+                credits_ += self.value[target] * grown_way_counts
+                way_counts[row] = np.where(self.is_final_node[target], 1, grown_way_counts)
             else:
                 credits_ += self.value[target]
             if component in self.digit_value:
                 award_codes += self.award_digits[target] * self.digit_value[component]
-        return _WindowKinds(nodes, weights, credits_, award_codes, kinds.counts * weight)
+        return _WindowKinds(nodes, way_counts, credits_, award_codes, kinds.counts * case_count)
 
     def decode_awards(self, code: int) -> GivenAwards:
         """Return the combined awards that the integer ``code`` stands for."""
@@ -239,7 +238,7 @@ def _combine_equivalent_kinds(reels: ReelSet, parts: Sequence[_WindowKinds]) -> 
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     merged = _WindowKinds(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
-    rows = [*merged.nodes, *merged.weights, merged.credits, merged.award_codes]
+    rows = [*merged.nodes, *merged.way_counts, merged.credits, merged.award_codes]
     keys = np.zeros(len(merged.counts), dtype=np.uint64)
     for row in rows:
         keys = (keys ^ row.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
@@ -258,7 +257,7 @@ def _combine_equivalent_kinds(reels: ReelSet, parts: Sequence[_WindowKinds]) -> 
     np.add.at(counts, kind_indexes.reshape(-1), merged.counts)
     return _WindowKinds(
         merged.nodes[:, first_indexes],
-        merged.weights[:, first_indexes],
+        merged.way_counts[:, first_indexes],
         merged.credits[first_indexes],
         merged.award_codes[first_indexes],
         counts,
