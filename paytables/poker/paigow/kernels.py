@@ -62,49 +62,53 @@ def count_hands_beaten(
 
 def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     low_strength: int,
-    questions: Ints,
+    flush_cases: Ints,
     card_counts_by_pattern: Ints,
-    events: Ints,
+    signed_flushes: Ints,
     table: Ints,
     corrections: Ints,
 ) -> None:
     """Count how the bank's flushes in one suit change the numbers of bank hands that a setting beats and loses to.
 
-    All settings in ``questions`` have the low hand ``low_strength``. Each row, by ascending high hand, has the strength
+    All settings in ``flush_cases`` have the low hand ``low_strength``. Each row, by ascending high hand, has the strength
     of the high hand, the player's ranks in the suit as bits, and the row of the player's ranks in
-    ``card_counts_by_pattern``. Each row of ``events``, by ascending high hand, has the bank's high hand, its low hand,
-    its ranks in the suit, the index of its other cards, and +1 or -1. ``table`` is a work array. ``corrections`` gets
-    two numbers for each question.
+    ``card_counts_by_pattern``. Each row of ``signed_flushes``, by ascending high hand, has the bank's high hand, its low
+    hand, its ranks in the suit, the index of its other cards, and +1 or -1. ``table`` is a work array. ``corrections``
+    gets two numbers for each flush case.
 
     There are two passes. The first, by ascending high hand, is for bank hands that the setting beats: both strengths
     are lower. The second, by descending high hand, is for those that the setting loses to: both are at least as high.
-    In each pass, ``table[ranks, other]`` is the sum of the +1 and -1 of the events so far that leave the player these
+    In each pass, ``table[ranks, other]`` is the sum of the +1 and -1 of the flushes so far that leave the player these
     ranks of the suit, by the index of the bank's other cards (as in ``OTHER_CARDS_OF_FLUSH``, then once more with the
     joker).
     """
     other_cards_count = table.shape[1] // 2
     for is_loss_pass in range(2):
         table[:] = 0
-        event_index = 0 if is_loss_pass == 0 else events.shape[0] - 1
-        for question_count_done in range(questions.shape[0]):
-            row = question_count_done if is_loss_pass == 0 else questions.shape[0] - 1 - question_count_done
-            high_strength, suit_ranks, pattern_row = questions[row, 0], questions[row, 1], questions[row, 2]
-            while 0 <= event_index < events.shape[0]:
+        flush_index = 0 if is_loss_pass == 0 else signed_flushes.shape[0] - 1
+        for case_count_done in range(flush_cases.shape[0]):
+            row = case_count_done if is_loss_pass == 0 else flush_cases.shape[0] - 1 - case_count_done
+            high_strength, suit_ranks, pattern_row = (
+                flush_cases[row, 0],
+                flush_cases[row, 1],
+                flush_cases[row, 2],
+            )
+            while 0 <= flush_index < signed_flushes.shape[0]:
                 if is_loss_pass == 0:
-                    if events[event_index, 0] >= high_strength:
+                    if signed_flushes[flush_index, 0] >= high_strength:
                         break
-                elif events[event_index, 0] < high_strength:
+                elif signed_flushes[flush_index, 0] < high_strength:
                     break
-                if (events[event_index, 1] < low_strength) == (is_loss_pass == 0):
+                if (signed_flushes[flush_index, 1] < low_strength) == (is_loss_pass == 0):
                     # every subset of the ranks that the bank's flush does not use, by counting down
-                    free_ranks = 8191 & ~events[event_index, 2]
+                    free_ranks = 8191 & ~signed_flushes[flush_index, 2]
                     subset = free_ranks
                     while True:
-                        table[subset, events[event_index, 3]] += events[event_index, 4]
+                        table[subset, signed_flushes[flush_index, 3]] += signed_flushes[flush_index, 4]
                         if subset == 0:
                             break
                         subset = (subset - 1) & free_ranks
-                event_index += 1 if is_loss_pass == 0 else -1
+                flush_index += 1 if is_loss_pass == 0 else -1
             # multiply by the choices of the bank's other cards among those left in the three other suits
             hand_count = 0
             joker_cases = 1 if card_counts_by_pattern[pattern_row, 13] else 2
@@ -131,7 +135,7 @@ def sum_flushless_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     card_counts_by_pattern: Ints,
     suit_subsets: Ints,
     first_setting_indexes: Ints,
-    first_question_indexes: Ints,
+    first_case_indexes: Ints,
     flushless_counts: Ints,
     corrections: Ints,
     win_value: int,
@@ -159,7 +163,7 @@ def sum_flushless_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
         while True:
             has_flush = False
             for suit in range(4):
-                # bit i is the hand's i-th rank, so the bits are the number of the question (see SuitQuestions)
+                # bit i is the hand's i-th rank, so the bits are the number of the flush case (see PairCounter)
                 rank_bits = 0
                 cards_of_suit = 0
                 for index in range(rank_count):
@@ -178,12 +182,8 @@ def sum_flushless_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
                     win_count = flushless_counts[setting_index, 0]
                     loss_count = flushless_counts[setting_index, 1]
                     for suit in range(4):
-                        win_count += corrections[
-                            first_question_indexes[setting_index] + ranks_by_suit[suit], 0
-                        ]
-                        loss_count += corrections[
-                            first_question_indexes[setting_index] + ranks_by_suit[suit], 1
-                        ]
+                        win_count += corrections[first_case_indexes[setting_index] + ranks_by_suit[suit], 0]
+                        loss_count += corrections[first_case_indexes[setting_index] + ranks_by_suit[suit], 1]
                     if setting_index == first_setting_indexes[pattern_row]:  # the bank's setting is first
                         sums[2] += win_count
                         sums[3] += loss_count
@@ -209,7 +209,7 @@ def sum_flush_hands(
     other_kinds: Ints,
     distributions: Ints,
     first_setting_indexes: Ints,
-    first_question_indexes: Ints,
+    first_case_indexes: Ints,
     flushless_counts: Ints,
     corrections: Ints,
     win_value: int,
@@ -238,8 +238,8 @@ def sum_flush_hands(
                 loss_count = flushless_counts[setting_index, 1]
                 for part in range(5):
                     suit_count = distributions[other_kinds[flush_hand], distribution_index, 1 + part]
-                    win_count += suit_count * corrections[first_question_indexes[setting_index] + part, 0]
-                    loss_count += suit_count * corrections[first_question_indexes[setting_index] + part, 1]
+                    win_count += suit_count * corrections[first_case_indexes[setting_index] + part, 0]
+                    loss_count += suit_count * corrections[first_case_indexes[setting_index] + part, 1]
                 if setting_index == first_setting_indexes[flush_hand]:  # the bank's setting is first
                     sums[2] += equal_hand_count * win_count
                     sums[3] += equal_hand_count * loss_count

@@ -74,8 +74,8 @@ class RankPatterns:
     """The number of cards of each rank, by row; the last column is the joker."""
     bank_hands: Ints
     """The strengths of the low and the high hand that the bank makes of these ranks, by row."""
-    offered_settings: list[list[HandSetting]]
-    """The settings that a player may choose for cards of these ranks, by row; the bank's own is first."""
+    unsurpassed_settings: list[list[HandSetting]]
+    """The settings worth choosing for cards of these ranks, by row (:func:`list_unsurpassed_settings`)."""
     row_by_ranks: dict[tuple[int, ...], int]
     """The row of each combination of ranks, by the ranks of its cards in ascending order."""
 
@@ -97,20 +97,20 @@ class FlushPatterns:
     """The strengths of the low and the high hand as the bank sets these cards."""
     flushless_bank_hands: Ints
     """The strengths of the low and the high hand as the bank would set the cards if flushes did not count."""
-    offered_settings: list[list[HandSetting]] = field(repr=False)
-    """The settings that a player may choose for the cards; the bank's own is first."""
+    unsurpassed_settings: list[list[HandSetting]] = field(repr=False)
+    """The settings worth choosing for the cards (:func:`list_unsurpassed_settings`)."""
 
 
 def list_unsurpassed_settings(
-    offered_settings: Sequence[HandSetting], bank_setting: HandSetting
+    all_settings: Sequence[HandSetting], bank_setting: HandSetting
 ) -> list[HandSetting]:
     """Return ``bank_setting``, then the settings that no other setting beats in both hands.
 
-    ``bank_setting`` is the bank's choice. ``offered_settings`` are all settings, those with the best low hand first.
+    ``bank_setting`` is the bank's choice. ``all_settings`` are the possible settings, the best low hand first.
     """
     settings = [bank_setting]
     best_high_strength = -1
-    for setting in offered_settings:  # the best low hand first, of equal ones that with the better high hand
+    for setting in all_settings:  # the best low hand first, of equal ones that with the better high hand
         if setting.high_strength > best_high_strength:
             best_high_strength = setting.high_strength
             if setting[:2] != bank_setting[:2]:
@@ -128,7 +128,7 @@ def list_rank_patterns(house_way: HouseWayRules, ranks: Sequence[int] = ALL_RANK
         if max(map(ranks_of_hand.count, ranks_of_hand)) <= 4
     ]
     card_counts = np.zeros((len(rank_sets), 14), dtype=np.int8)
-    bank_strengths, offered_settings = np.zeros((len(rank_sets), 2), dtype=np.int32), []
+    bank_strengths, unsurpassed_settings = np.zeros((len(rank_sets), 2), dtype=np.int32), []
     for row, ranks_of_hand in enumerate(rank_sets):
         for rank in ranks_of_hand:
             card_counts[row, rank] += 1
@@ -139,11 +139,11 @@ def list_rank_patterns(house_way: HouseWayRules, ranks: Sequence[int] = ALL_RANK
         )
         bank_setting = house_way.choose_setting_by_ranks(ranks_of_hand, settings)
         bank_strengths[row] = bank_setting[:2]
-        offered_settings.append(list_unsurpassed_settings(settings, bank_setting))
+        unsurpassed_settings.append(list_unsurpassed_settings(settings, bank_setting))
     return RankPatterns(
         card_counts,
         bank_strengths,
-        offered_settings,
+        unsurpassed_settings,
         {ranks_of_hand: row for row, ranks_of_hand in enumerate(rank_sets)},
     )
 
@@ -155,7 +155,13 @@ def list_flush_patterns(
 
     Hands that differ only in the suits of their other cards are listed once.
     """
-    flush_rank_masks, other_cards_indexes, pattern_rows, bank_strengths, offered_settings = [], [], [], [], []
+    flush_rank_masks, other_cards_indexes, pattern_rows, bank_strengths, unsurpassed_settings = (
+        [],
+        [],
+        [],
+        [],
+        [],
+    )
     for joker in (0, 1):
         for n, other_ranks in enumerate(OTHER_CARDS_OF_FLUSH):
             if not set(other_ranks) <= set(ranks):
@@ -172,7 +178,7 @@ def list_flush_patterns(
                 other_cards_indexes.append(joker * len(OTHER_CARDS_OF_FLUSH) + n)
                 pattern_rows.append(patterns.row_by_ranks[ranks_of_hand])
                 bank_strengths.append(bank_setting[:2])
-                offered_settings.append(list_unsurpassed_settings(settings, bank_setting))
+                unsurpassed_settings.append(list_unsurpassed_settings(settings, bank_setting))
     pattern_row_array = np.array(pattern_rows, dtype=np.int32)
     return FlushPatterns(
         np.array(flush_rank_masks, dtype=np.int32),
@@ -180,7 +186,7 @@ def list_flush_patterns(
         pattern_row_array,
         np.array(bank_strengths, dtype=np.int32).reshape(-1, 2),
         patterns.bank_hands[pattern_row_array],
-        offered_settings,
+        unsurpassed_settings,
     )
 
 
@@ -192,7 +198,7 @@ class WinLossCounts:
     """The total number of pairs of hands."""
     best_wins_and_losses: tuple[int, int]
     """The numbers of pairs won and lost by a player with the best settings."""
-    house_wins_and_losses: tuple[int, int]
+    house_way_wins_and_losses: tuple[int, int]
     """The numbers of pairs won and lost by a player who sets cards as the bank does."""
 
     def compute_chances(self, wins_and_losses: tuple[int, int]) -> WinPushLoseChances:
@@ -220,7 +226,7 @@ def solve(definition: PaiGowPokerDefinition, *solver_options: Json) -> ProvedFig
     )
     return ProvedFigures(
         best=win_loss_counts.compute_chances(win_loss_counts.best_wins_and_losses),
-        **win_loss_counts.compute_chances(win_loss_counts.house_wins_and_losses).model_dump(),
+        **win_loss_counts.compute_chances(win_loss_counts.house_way_wins_and_losses).model_dump(),
     )
 
 
@@ -242,12 +248,12 @@ def count_wins_and_losses(
     report_progress(1, 5)
     flush_patterns = list_flush_patterns(house_way, rank_patterns, ranks)
     report_progress(2, 5)
-    suit_questions = SuitQuestions(rank_patterns, flush_patterns)
-    flushless_counts = suit_questions.count_without_flushes(parallel_map)
+    pair_counter = PairCounter(rank_patterns, flush_patterns)
+    flushless_counts = pair_counter.count_without_flushes(parallel_map)
     report_progress(3, 5)
-    corrections = suit_questions.correct_for_flushes(parallel_map)
+    corrections = pair_counter.correct_for_flushes(parallel_map)
     report_progress(4, 5)
-    sums = suit_questions.count_pairs(parallel_map, flushless_counts, corrections, win_value, loss_value)
+    sums = pair_counter.count_pairs(parallel_map, flushless_counts, corrections, win_value, loss_value)
     report_progress(5, 5)
     deck_card_count = 4 * len(ranks) + 1
     return WinLossCounts(
@@ -257,16 +263,18 @@ def count_wins_and_losses(
     )
 
 
-class SuitQuestions:
-    """All settings of all player hands, and how the bank's possible flushes change what each setting beats.
+class PairCounter:
+    """Counts, for all settings of all player hands, how many bank hands each beats and loses to.
 
-    A question belongs to one setting and one suit: how do the bank's flushes in that suit change the number of bank
-    hands that the setting beats, and the number that beat the setting?
+    The count is made first without flushes, and then corrected for the flushes that the bank may have.
+
+    A *flush case* is one setting, with one set of ranks that its hand may have in one suit: how do the bank's flushes in
+    that suit change the number of bank hands that the setting beats, and the number that beat the setting?
     """
 
     def __init__(self, rank_patterns: RankPatterns, flush_patterns: FlushPatterns) -> None:
         self.rank_patterns, self.flush_patterns = rank_patterns, flush_patterns
-        all_settings = [*rank_patterns.offered_settings, *flush_patterns.offered_settings]
+        all_settings = [*rank_patterns.unsurpassed_settings, *flush_patterns.unsurpassed_settings]
         self.first_setting_by_hand = np.cumsum([0, *map(len, all_settings)]).astype(np.int64)
         """For each player hand, the index in ``settings`` of its first setting."""
         self.settings = np.array(
@@ -274,7 +282,7 @@ class SuitQuestions:
         )
         """The strengths of the low and the high hand of every setting of every player hand."""
         pattern_row_by_hand = np.concatenate(
-            [np.arange(len(rank_patterns.offered_settings)), flush_patterns.pattern_rows]
+            [np.arange(len(rank_patterns.unsurpassed_settings)), flush_patterns.pattern_rows]
         ).astype(np.int32)
         self.pattern_row_by_setting = np.repeat(pattern_row_by_hand, np.diff(self.first_setting_by_hand))
         """For each setting, the row in :class:`RankPatterns` with the ranks of its hand."""
@@ -316,11 +324,11 @@ class SuitQuestions:
         return flushless_counts
 
     @cached_property
-    def questions(self) -> tuple[Ints, Ints]:
-        """Return the index of each setting's first question, and all questions.
+    def flush_cases(self) -> tuple[Ints, Ints]:
+        """Return the index of each setting's first flush case, and all flush cases.
 
-        A question has the strength of the setting's high hand, the player's ranks in the suit as bits, and the row of
-        the player's ranks in :class:`RankPatterns`. A hand without a flush has one question for every part of its ranks
+        A case has the strength of the setting's high hand, the player's ranks in the suit as bits, and the row of the
+        player's ranks in :class:`RankPatterns`. A hand without a flush has one case for every part of its ranks
         that may be in one suit. A hand with a flush has five: its own suit; a suit with none of its other cards; with
         the first of them; with the second; with both.
         """
@@ -333,20 +341,20 @@ class SuitQuestions:
             first_rank, second_rank = ([1 << rank for rank in other_ranks] + [0, 0])[:2]
             masks_by_hand.append(np.array([mask, 0, first_rank, second_rank, first_rank | second_rank]))
         setting_counts = np.diff(self.first_setting_by_hand)
-        question_counts = np.repeat([len(masks) for masks in masks_by_hand], setting_counts)
-        first_question_by_setting = np.concatenate([[0], np.cumsum(question_counts)]).astype(np.int64)
-        mask_by_question = np.concatenate(
+        case_counts = np.repeat([len(masks) for masks in masks_by_hand], setting_counts)
+        first_case_by_setting = np.concatenate([[0], np.cumsum(case_counts)]).astype(np.int64)
+        mask_by_case = np.concatenate(
             [np.tile(masks, n) for masks, n in zip(masks_by_hand, setting_counts, strict=True)]
         )
-        questions = np.stack(
+        flush_cases = np.stack(
             [
-                np.repeat(self.settings[:, 1], question_counts),
-                mask_by_question,
-                np.repeat(self.pattern_row_by_setting, question_counts),
+                np.repeat(self.settings[:, 1], case_counts),
+                mask_by_case,
+                np.repeat(self.pattern_row_by_setting, case_counts),
             ],
             axis=1,
         )
-        return first_question_by_setting, questions.astype(np.int32)
+        return first_case_by_setting, flush_cases.astype(np.int32)
 
     def _list_other_ranks(self) -> list[tuple[int, ...]]:
         """Return, for each hand with a flush, the ranks of its cards outside the flush, the joker left out."""
@@ -356,28 +364,31 @@ class SuitQuestions:
         ]
 
     def correct_for_flushes(self, parallel_map: ParallelMap) -> Ints:
-        """Return, for each question, the corrections to the numbers of bank hands that its setting beats and loses to.
+        """Return, for each flush case, the corrections to the numbers of bank hands that its setting beats and loses to.
 
-        A question is one suit of one setting. The corrections account for the bank's flushes.
+        The corrections account for the bank's flushes in the suit of the case.
         """
-        first_question_by_setting, questions = self.questions
-        low_by_question = np.repeat(self.settings[:, 0], np.diff(first_question_by_setting))
-        # the questions sorted by low and then by high hand; those of the n-th low hand start at first_index_by_low[n]
-        order = np.lexsort((questions[:, 0], low_by_question))
-        different_lows = np.unique(low_by_question)
-        first_index_by_low = np.searchsorted(
-            low_by_question[order], [*different_lows, different_lows[-1] + 1]
-        )
-        corrections = np.zeros((len(questions), 2), dtype=np.int32)
-        events = self._list_flush_events()
+        first_case_by_setting, flush_cases = self.flush_cases
+        low_by_case = np.repeat(self.settings[:, 0], np.diff(first_case_by_setting))
+        # the cases sorted by low and then by high hand; those of the n-th low hand start at first_index_by_low[n]
+        order = np.lexsort((flush_cases[:, 0], low_by_case))
+        different_lows = np.unique(low_by_case)
+        first_index_by_low = np.searchsorted(low_by_case[order], [*different_lows, different_lows[-1] + 1])
+        corrections = np.zeros((len(flush_cases), 2), dtype=np.int32)
+        signed_flushes = self._list_signed_flushes()
 
         def correct_for_low_hand(n: int) -> tuple[Ints]:
-            """Return the corrections for all questions of settings with the ``n``-th low hand."""
+            """Return the corrections for all flush cases of settings with the ``n``-th low hand."""
             table = np.zeros((8192, 2 * len(OTHER_CARDS_OF_FLUSH)), dtype=np.int32)
             low_corrections = np.zeros((first_index_by_low[n + 1] - first_index_by_low[n], 2), dtype=np.int32)
-            rows = questions[order[first_index_by_low[n] : first_index_by_low[n + 1]]]
+            rows = flush_cases[order[first_index_by_low[n] : first_index_by_low[n + 1]]]
             compile_kernel(correct_for_flushes)(
-                different_lows[n], rows, self.rank_patterns.card_counts, events, table, low_corrections
+                different_lows[n],
+                rows,
+                self.rank_patterns.card_counts,
+                signed_flushes,
+                table,
+                low_corrections,
             )
             return (low_corrections,)
 
@@ -387,7 +398,7 @@ class SuitQuestions:
             corrections[order[first_index_by_low[n] : first_index_by_low[n + 1]]] = low_corrections
         return corrections
 
-    def _list_flush_events(self) -> Ints:
+    def _list_signed_flushes(self) -> Ints:
         """Return the corrections for the bank's flushes: +1 at the true strength, -1 at the strength by ranks alone."""
         flushes = self.flush_patterns
         changed_rows = np.flatnonzero((flushes.bank_hands != flushes.flushless_bank_hands).any(axis=1))
@@ -403,8 +414,8 @@ class SuitQuestions:
             )
             for strengths, sign in ((flushes.bank_hands, 1), (flushes.flushless_bank_hands, -1))
         ]
-        events = np.concatenate(rows).astype(np.int32)
-        return events[np.argsort(events[:, 0], kind="stable")]
+        signed_flushes = np.concatenate(rows).astype(np.int32)
+        return signed_flushes[np.argsort(signed_flushes[:, 0], kind="stable")]
 
     def count_pairs(
         self,
@@ -420,13 +431,13 @@ class SuitQuestions:
         loses to if flushes do not count, and ``corrections`` how flushes change them. A win is worth ``win_value``, a
         loss minus ``loss_value``.
         """
-        first_question_by_setting, _ = self.questions
+        first_case_by_setting, _ = self.flush_cases
         # for 0 to 4 suits: the number of sets of that many suits, then these sets as bits
         suit_sets = [[bits for bits in range(16) if bits.bit_count() == n] for n in range(5)]
         suit_subsets = np.array(
             [[len(sets), *sets, *[0] * (6 - len(sets))] for sets in suit_sets], dtype=np.int32
         )
-        card_counts, hand_count = self.rank_patterns.card_counts, len(self.rank_patterns.offered_settings)
+        card_counts, hand_count = self.rank_patterns.card_counts, len(self.rank_patterns.unsurpassed_settings)
 
         def compute_batch(pattern_rows: range) -> tuple[Ints]:
             """Return the pairs won and lost (best settings, bank's settings) for the patterns ``pattern_rows``.
@@ -439,7 +450,7 @@ class SuitQuestions:
                 card_counts,
                 suit_subsets,
                 self.first_setting_by_hand,
-                first_question_by_setting,
+                first_case_by_setting,
                 flushless_counts,
                 corrections,
                 win_value,
@@ -457,7 +468,7 @@ class SuitQuestions:
             other_kinds,
             SUIT_DISTRIBUTIONS,
             self.first_setting_by_hand[hand_count:],
-            first_question_by_setting,
+            first_case_by_setting,
             flushless_counts,
             corrections,
             win_value,

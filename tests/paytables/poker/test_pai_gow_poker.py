@@ -457,7 +457,9 @@ def against(masks, found):
 def test_the_solution_of_a_small_deck_equals_a_count_hand_by_hand(game, ranks):
     """17 or 21 cards: up to 116,280 hands against 3,432 each, judged independently, and by classes."""
     found = count_wins_and_losses(HouseWayRules(game.rules.definition.house_way_lines), 19, 20, ranks)
-    assert (*found.best_wins_and_losses, *found.house_wins_and_losses, found.pair_count) == one_by_one(ranks)
+    assert (*found.best_wins_and_losses, *found.house_way_wins_and_losses, found.pair_count) == one_by_one(
+        ranks
+    )
 
 
 @pytest.mark.slow
