@@ -70,11 +70,11 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
 ) -> None:
     """Count how the bank's flushes in one suit change the numbers of bank hands that a setting beats and loses to.
 
-    All settings in ``flush_cases`` have the low hand ``low_strength``. Each row, by ascending high hand, has the strength
-    of the high hand, the player's ranks in the suit as bits, and the row of the player's ranks in
-    ``card_counts_by_pattern``. Each row of ``signed_flushes``, by ascending high hand, has the bank's high hand, its low
-    hand, its ranks in the suit, the index of its other cards, and +1 or -1. ``table`` is a work array. ``corrections``
-    gets two numbers for each flush case.
+    All settings in ``flush_cases`` have the low hand ``low_strength``. Each row, by ascending high hand, has the
+    strength of the high hand, the player's ranks in the suit as bits, and the row of the player's ranks in
+    ``card_counts_by_pattern``. Each row of ``signed_flushes``, by ascending high hand, has the bank's high hand, its
+    low hand, its ranks in the suit, the index of its other cards, and +1 or -1. ``table`` is a work array.
+    ``corrections`` gets two numbers for each flush case.
 
     There are two passes. The first, by ascending high hand, is for bank hands that the setting beats: both strengths
     are lower. The second, by descending high hand, is for those that the setting loses to: both are at least as high.

@@ -268,8 +268,8 @@ class PairCounter:
 
     The count is made first without flushes, and then corrected for the flushes that the bank may have.
 
-    A *flush case* is one setting, with one set of ranks that its hand may have in one suit: how do the bank's flushes in
-    that suit change the number of bank hands that the setting beats, and the number that beat the setting?
+    A *flush case* is one setting, with one set of ranks that its hand may have in one suit: how do the bank's flushes
+    in that suit change the number of bank hands that the setting beats, and the number that beat the setting?
     """
 
     def __init__(self, rank_patterns: RankPatterns, flush_patterns: FlushPatterns) -> None:
@@ -364,7 +364,7 @@ class PairCounter:
         ]
 
     def correct_for_flushes(self, parallel_map: ParallelMap) -> Ints:
-        """Return, for each flush case, the corrections to the numbers of bank hands that its setting beats and loses to.
+        """Return, for each flush case, the corrections to how many bank hands its setting beats and loses to.
 
         The corrections account for the bank's flushes in the suit of the case.
         """
