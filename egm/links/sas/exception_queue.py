@@ -1,8 +1,9 @@
 """SAS exception queue of one host, and the priority exceptions, which are sent before the queue.
 
-Most exceptions wait in a queue of limited length, first in, first out. Priority exceptions wait outside it,
-are sent first, and are repeated every 15 seconds until the poll that ends them has been answered (one
-public source for 51, general knowledge for the others).
+Most exceptions wait in a queue of limited length, first in, first out. Priority exceptions wait outside it and are
+sent first. Those in :data:`ENDING_POLL_CODES_BY_EXCEPTION_CODE` are repeated every 15 seconds until a poll that ends
+them has been answered; the others are removed once the host has received them. A public document states this for
+exception 51; for the others no published source is known.
 """
 
 from collections import deque

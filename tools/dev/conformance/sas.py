@@ -39,7 +39,7 @@ claims no conformity with the standard. The trust of a row says how many sources
 
 * **A**: two or more independent sources, or an experiment.
 * **B**: one source.
-* **K**: general knowledge only.
+* **K**: general knowledge of the protocol only, without a published source.
 * **X**: the sources conflict, and the note says how.
 
 **M** marks the minimum set that one regulator publishes for machines on its network (Montana, video gambling).
