@@ -95,13 +95,13 @@ class InventoryGame:
     version: str
     digest: str
     return_percent: str = field(metadata=stored_as("return"))
-    """The return to the player in percent, or empty."""
+    """The lowest return to the player in percent; empty if it is unknown or the game has a commission instead."""
     certified_on: str
-    """The date of the certificate, or empty without one."""
+    """The date on which the game was certified; empty if it is not known."""
     certified_by: str | None = omit_if_default(None)
-    """The laboratory that certified the game."""
+    """The public key of the laboratory that signed the game's certificate, in hexadecimal; None without one."""
     commission_percent: str = omit_if_default("", key="levy")
-    """The operator's commission in percent; only for games between players, which have no return."""
+    """The operator's commission in percent (games between players, such as poker); empty for all other games."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ class InventoryEntry:
     """The machine's entry in the venue's inventory (Monaco art. 19.3)."""
 
     kind: str
-    """The kind of machine."""
+    """The type of the machine, as stated in the cabinet file."""
     manufacturer: str
     """The name of the manufacturer."""
     model: str
@@ -119,7 +119,7 @@ class InventoryEntry:
     serial: str
     operator_number: str
     base_number: str
-    """The number of the base under the machine."""
+    """The number of the base (stand) under the machine."""
     site: str
     """The name of the venue."""
     location: str
@@ -154,7 +154,7 @@ class StaffAuthorisedEntryAtMachine(StaffAuthorisedEntry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintJobOrTestFailed:
-    """A print job or test failed."""
+    """A slip or test page was not printed, or a device test could not be started."""
 
     id: NonBlankText
     """The id of the print job or test."""
@@ -192,7 +192,7 @@ class RosterChanged:
     change_number: PositiveNumber = field(metadata=stored_as("number"))
     """The running number of the change."""
     digest: str | None = omit_if_default(None)
-    """The digest of the roster after the change."""
+    """The digest of the whole roster after the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -440,11 +440,11 @@ SIGN_IN_UNLOCKED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- keys and calls
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySwitchTurned:
-    """A key switch was moved."""
+    """A key switch was turned on or off."""
 
     key_switch: KeySwitchName = field(metadata=stored_as("key"))
     is_turned_on: bool = field(metadata=stored_as("on"))
-    """Whether the key switch was turned on."""
+    """True if the key switch was turned on, False if it was turned back off."""
     was_unobserved: bool | None = omit_if_default(None, key="unattended")
     """Whether the machine was off, or received no reports of the I/O board, when the key switch was turned."""
 
@@ -782,7 +782,7 @@ class TestPaperReturned:
     reported_event: str = field(metadata=stored_as("event"))
     """The event that the acceptor reported."""
     reason: str | None = omit_if_default(None)
-    """The acceptor's reason, or null."""
+    """The reason that the acceptor gave for rejecting the item, or null."""
     is_ticket: bool = omit_if_default(False, key="ticket")
     """Whether the item was a ticket."""
 
@@ -852,7 +852,7 @@ class ExclusionNoted:
     machine: MachineSerialNumber
     reason: NonBlankText
     name_commitment: Sha256Digest = field(metadata=stored_as("identity"))
-    """A commitment to the player's name, which is only in the register of identities."""
+    """The salted digest of the player's name; the name itself is only in the register of identities."""
     persons: StaffNumbers
 
 

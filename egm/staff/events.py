@@ -76,7 +76,7 @@ class PageAnswer:
     """Event: a person has touched an action of a service page."""
 
     action: JSON = field(default=None, metadata=stored_as("value"))
-    """The touched action, as the page named it."""
+    """The id that the page gave to the touched action, such as a button or a line of a list."""
     page_input: PageInput = field(default=PageInput(), metadata=stored_as("options"))
 
 
