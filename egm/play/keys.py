@@ -9,7 +9,7 @@ class PlayKey(StorageKey):
     GAME = "game", ClearAction.OWED, KeyOwner.POSITION
     """The reference to the open game."""
     LAST_GAME = "last_game", ClearAction.TRANSIENT, KeyOwner.POSITION
-    """What the last game that has ended paid."""
+    """The last game that has ended: its id and what it paid."""
     TOURNAMENT_ROUND = "purse", ClearAction.TRANSIENT, KeyOwner.POSITION
     """The record of the tournament round that this position plays with points; points are worth no money."""
     TOURNAMENT_GAME = "purse_game", ClearAction.TRANSIENT, KeyOwner.POSITION

@@ -193,7 +193,7 @@ def _can_open_handpay(machine: PositionMachine, open_game_record: GameRecord | N
 def _build_prize_record(
     machine: PositionMachine, game_record: GameRecord | None, pool_id: str, prize: MysteryPrizeMessage
 ) -> MysteryPrizeRecord:
-    """Return the record of a mystery prize: its published secret, and the commitment received earlier, if any."""
+    """Return the journal record of a mystery prize, with its published secret and the commitment to that secret."""
     commitment = held_prizes.find_received_commitment(machine, pool_id, prize.trigger.prize_number)
     return MysteryPrizeRecord(
         play_id=None if game_record is None else game_record.play_id,

@@ -42,7 +42,10 @@ class ReminderRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnLimits:
-    """The limits that a player has set for themselves; 0 or None: no limit."""
+    """The limits that a player has set for themselves.
+
+    A limit is None if the player has never set it, and 0 if the player has removed it.
+    """
 
     limit_minutes: Count | None = omit_if_default(None, key="minutes")
     limit_cents: CentsOrZero | None = omit_if_default(None, key="cents")
