@@ -153,8 +153,9 @@ def _find_contributing_game(
 ) -> GameRecord | None:
     """Return the game whose wager made contribution ``contribution_number`` to the level; None if no game did.
 
-    Games are searched from the newest. A game whose contributions to the level are all older than the wanted one ends
-    the search, unless a memory clear carried it over: the entries of carried-over games are not in the order of play.
+    Games are searched from the newest. The search ends at a game whose contributions to the level are all older than
+    the wanted one. Games that a memory clear carried over do not end it, because their entries are not in the order of
+    play.
     """
     for entry in machine.journal.entries(PLAY_START_KINDS, newest_first=True):
         game_record = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")

@@ -423,11 +423,12 @@ class TicketDesk:
         return None
 
     def _find_fresh_number(self, kind: TicketKind) -> str | None:
-        """Return an unused ticket number; None without an enrolment, or if the host's sequence gives only used ones.
+        """Return an unused ticket number, or None if no number can be created; the machine then pays by hand.
 
-        A host may enrol a machine with a sequence that was used before. After a fixed number of tries the result is
-        None, and the machine pays by hand. The next call continues after the numbers already tried. Raises
-        :class:`TicketOrderError` if the machine's own random source repeats numbers, because it is then broken.
+        The result is None if the machine needs an enrolment by the host and has none. It is also None if a fixed number
+        of tries gives only used numbers, because the host has enrolled the machine with a sequence that was used
+        before; the next call continues after the numbers already tried. Raises :class:`TicketOrderError` if the
+        machine's own random source gives only used numbers, because it is then broken.
         """
         for _ in range(_FREE_NUMBER_ATTEMPTS_MAX):
             enrolment = self._store.advance_enrolment(self._issuer.serial)

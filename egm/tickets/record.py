@@ -29,7 +29,7 @@ class TicketAction(StrEnum):
     RESTORE_LEDGER = "begin"
     """Two people restored the ledger (:mod:`egm.tickets.restoration`); it belongs to no ticket."""
     REVIVE = "revive"
-    """The cage found that the ticket is owed regardless of its date; it no longer expires."""
+    """A cashier decided that the ticket is owed in spite of its expiry date; it no longer expires."""
 
 
 class TicketTransition(NamedTuple):
