@@ -439,7 +439,7 @@ class LimitSet:
     limited_quantity: Literal["minutes", "cents"] = field(metadata=stored_as("of"))
     """What is limited: time or net spending."""
     limit_value: Count = field(metadata=stored_as("value"))
-    """The limit, in minutes or in minor units; 0 removes it."""
+    """The limit, in minutes or in minor units; 0: no limit."""
 
 
 REMINDER_SHOWN: Final = EntryDeclaration(

@@ -82,7 +82,7 @@ class LimitOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitRequest:
-    """Event: the player sets a limit for themselves; 0 removes it."""
+    """Event: the player requests a limit of their own, in minutes or minor units; 0: no limit."""
 
     limit: int | None = field(default=None, metadata=stored_as("value"))
     options: LimitOptions = LimitOptions()

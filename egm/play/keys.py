@@ -35,7 +35,7 @@ class TableKey(StorageKey):
     """Storage keys of the state of table games that lasts between two rounds."""
 
     TABLE_STATE = "table:", ClearAction.OWED, KeyOwner.POSITION
-    """Prefix; one key per game definition, by digest: this position's part of the table's state, and its bets."""
+    """Prefix; one key per game definition, by digest: this position's part of the table state and its standing bets."""
     SHARED_STATE = "in_common:", ClearAction.KEEP, KeyOwner.MACHINE
     """Prefix; one key per game definition, by digest: the table state that all players share."""
 
@@ -44,4 +44,4 @@ class WheelKey(StorageKey):
     """Storage keys of a real wheel that decides the game."""
 
     LAST_SPIN = "wheel_spin", ClearAction.KEEP, KeyOwner.MACHINE
-    """The last spin for which betting was closed."""
+    """The last spin for which betting was closed, with its number once the wheel has reported it."""

@@ -701,11 +701,11 @@ class SlipOrdered:
     title: str
     """The heading of the slip."""
     subject_lines: str = field(metadata=stored_as("about"))
-    """The lines that state the subject of the slip."""
+    """The lines that state what the slip is about: a door and its opening, or who works on the machine and why."""
     printed_time: IsoTime = field(metadata=stored_as("when"))
     """The time that is printed on the slip."""
     meter_lines: str = field(metadata=stored_as("meters"))
-    """The lines with the meters."""
+    """The lines that state some meters, by name, in minor units."""
     serial: MachineSerialNumber
     journal_head: str = field(metadata=stored_as("witness"))
 

@@ -33,7 +33,7 @@ class TicketAction(StrEnum):
 
 
 class TicketTransition(NamedTuple):
-    """The effect of an action on a ticket's state."""
+    """The states of a ticket in which an action is allowed, and the state after it."""
 
     allowed_states: frozenset[TicketState]
     """The states of a ticket in which the action is allowed."""

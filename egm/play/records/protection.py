@@ -44,7 +44,7 @@ class ReminderRecord:
 class OwnLimits:
     """The limits that a player has set for themselves.
 
-    A limit is None if the player has never set it, and 0 if the player has removed it.
+    None (the player has requested nothing) and 0 (the player has requested 0) both mean that there is no limit.
     """
 
     limit_minutes: Count | None = omit_if_default(None, key="minutes")
