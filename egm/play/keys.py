@@ -19,7 +19,7 @@ class PlayKey(StorageKey):
     REMINDER = "reminder", ClearAction.KEEP, KeyOwner.POSITION
     """The active player-protection reminder."""
     OWN_LIMITS = "limits", ClearAction.KEEP, KeyOwner.POSITION
-    """The player's own limits."""
+    """The limits of time and net spending that the player has set for themselves."""
     GAME_DEFINITION = "definition:", ClearAction.KEEP, KeyOwner.MACHINE
     """Prefix; one key per game definition played here, by digest, which stores it (:mod:`egm.play.definitions`)."""
     RESIDUAL_CREDIT_TERMS = "residual_terms", ClearAction.TRANSIENT, KeyOwner.POSITION

@@ -111,11 +111,11 @@ class InventoryEntry:
     kind: str
     """The type of the machine, as stated in the cabinet file."""
     manufacturer: str
-    """The name of the manufacturer."""
+    """The name of the machine's manufacturer."""
     model: str
-    """The name of the model."""
+    """The manufacturer's name for the machine's model."""
     manufacture_date: str = field(metadata=stored_as("made"))
-    """The date of manufacture."""
+    """The date on which the machine was manufactured (ISO 8601); empty if the cabinet file states none."""
     serial: str
     operator_number: str
     base_number: str
@@ -547,7 +547,7 @@ class InterventionOpened(StaffAuthorisedEntryAtMachine):
     """Staff declared work inside the machine, which is held out of service."""
 
     id: NonBlankText
-    """The id of the intervention."""
+    """The id of the intervention, by which later entries refer to it."""
     kind: WorkKind
     """The kind of work."""
     reason: NonBlankText
@@ -560,7 +560,7 @@ class InterventionReadByMonitoring:
     """The monitoring system has read who is working at the machine, so that doors may be opened."""
 
     id: NonBlankText
-    """The id of the intervention."""
+    """The id of the intervention about which the monitoring system has read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -568,7 +568,7 @@ class InterventionClosed(StaffAuthorisedEntryAtMachine):
     """The work at the open machine was finished, and the intervention closed."""
 
     id: NonBlankText
-    """The id of the intervention."""
+    """The id of the intervention that was closed."""
     work: NonBlankText
     """The work that was done."""
     parts: str
@@ -582,7 +582,7 @@ class CabinetBaseMoved(StaffAuthorisedEntryAtMachine):
     """Base class of entries about moving the machine's stand (base) in an intervention, with its lock and key."""
 
     base_number: NonBlankText = field(metadata=stored_as("base"))
-    """The number of the base."""
+    """The number of the base (stand) that was moved."""
     lock_number: NonBlankText = field(metadata=stored_as("lock"))
     """The number of the base's lock."""
     cashier: NonBlankText
@@ -838,7 +838,7 @@ class DisputeDecided:
     claim: NonBlankText
     """What the player claims, as staff entered it."""
     mechanic_statement: NonBlankText = field(metadata=stored_as("mechanic"))
-    """The mechanic's statement."""
+    """What the mechanic who was called has stated about the dispute."""
     decision: NonBlankText
     """The decision of staff on what the player claims."""
     play_id: str | None = omit_if_default(None)
@@ -864,7 +864,7 @@ class IncidentJudged:
     incident_description: NonBlankText = field(metadata=stored_as("what"))
     """The incident, as staff described it."""
     judgement: NonBlankText
-    """The management's judgement."""
+    """How the management judged the incident."""
     notification_means: NonBlankText = field(metadata=stored_as("informed"))
     """By which means the public control service was informed."""
     officer_and_time: NonBlankText | None = omit_if_default(None, key="officer")

@@ -224,7 +224,7 @@ class IncidentForm(RegisterNoteForm):
     """A note about an incident: what happened, how management judged it, and how the control service was informed."""
 
     incident_description: str = field(default="", metadata=stored_as("what"))
-    """The description of the incident."""
+    """What happened, as staff entered it."""
     judgement: str = ""
     notification_means: str = field(default="", metadata=stored_as("informed"))
     """By which means the control service was informed."""

@@ -46,7 +46,7 @@ _SLIP_METERS: Final = ("coin_in", "coin_out", "coin_drop", "bill_in.value", "han
 
 
 def is_slip_job_id(job_id: str) -> bool:
-    """Return whether a print job is a slip without value, such as an access or audit ticket."""
+    """Return whether this id of a print job is that of a slip without value, such as an access or audit ticket."""
     return job_id.startswith(_SLIP_JOB_PREFIX)
 
 

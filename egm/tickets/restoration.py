@@ -190,9 +190,9 @@ def _has_next_move_number(last_end: LedgerEnd, row: MoveRow) -> bool:
 
 
 def _is_next_keyless_row(last_end: LedgerEnd, row: MoveRow) -> bool:
-    """Return whether a ledger row has the next move number and a valid digest of earlier versions (without a key).
+    """Return whether a ledger row has the next move number and a valid digest as earlier versions computed it.
 
-    ``last_end`` is the number and digest of the previous move.
+    Earlier versions used no key. ``last_end`` is the number and digest of the previous move.
     """
     text = json.dumps([last_end.digest, *row[:-1]], ensure_ascii=False)
     return _has_next_move_number(last_end, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()

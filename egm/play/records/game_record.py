@@ -117,7 +117,7 @@ class GameRecord:
     steps: tuple[RecordedStep, ...]
     """The steps so far: the first one, and one for each answer, by this player, another seat or a real wheel."""
     outcome: Outcome | None
-    """The outcome; None while a decision is pending."""
+    """The result of the game; None while a decision is pending."""
     standing_credits: Count = omit_if_default(0)
     """The credits that a decided game leaves on the table as standing bets."""
     table_state: JSON = omit_if_default(None, key="table")
@@ -214,7 +214,7 @@ class GameChoice:
     """The player's choice."""
     draws: tuple[DrawRecord, ...]
     outcome: Outcome | None
-    """The outcome; None while another decision is pending."""
+    """The result of the game; None if the game continues with another decision."""
     staked_credits: Count = omit_if_default(0)
     """The credits that the choice adds to the stake."""
     standing_credits: Count = omit_if_default(0)
@@ -267,7 +267,7 @@ class TableBetsReturned:
     """Standing bets were returned from a table between two games (entry ``table.returned``)."""
 
     game_reference: GameReference = field(metadata=stored_as("game"))
-    """The definition of the table's game."""
+    """The id, version and digest of the definition of the table's game."""
     denomination_cents: int
     return_reason: Literal["taken_down", "stopped", "changed"] = field(metadata=stored_as("why"))
     """Why the bets were returned.
