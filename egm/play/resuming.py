@@ -18,13 +18,13 @@ from egm.play.stepped_game import REPLAY_ERRORS, SteppedGame, UnreplayableGame, 
 def stepped_game_is_loaded(machine: PositionMachine, _: Event) -> bool:
     """Return whether a game's object (its :class:`SteppedGame`) is still in memory.
 
-    The only rule with this guard applies in states without play, in which the game has ended.
+    The only rule with this guard applies in all states except PLAYING: the game has ended or is interrupted.
     """
     return machine.component(GameInProgress).stepped_game is not None
 
 
 def unload_ended_game(machine: PositionMachine, _: Event) -> None:
-    """Remove the ended game's object from memory, so that late screen messages about the game are ignored."""
+    """Remove an ended or interrupted game's object from memory, so that late screen messages about it are ignored."""
     machine.component(GameInProgress).stepped_game = None
 
 
