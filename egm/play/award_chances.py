@@ -22,10 +22,11 @@ class _RareAward(NamedTuple):
 
 
 def list_long_odds(bets: Sequence[BetAnalysis], limits: OddsLimits) -> tuple[LongOdds, ...]:
-    """Return the awards with odds longer than ``limits``, which must be displayed, rarest first.
+    """Return the awards whose odds must be displayed, because they are longer than ``limits`` allow; rarest first.
 
-    An award with the same odds in several ways to bet is listed once, with their costs in credits. ``bets``
-    must be analysed with their prizes. The odds are exact, rounded to whole games.
+    If several ways to bet give an award with the same odds, it is listed once, with the cost of each of these ways in
+    credits. Each analysis in ``bets`` must include the prizes. The odds are computed exactly and rounded to whole
+    games.
     """
     costs_by_award: dict[_RareAward, list[int]] = {}
     for bet in bets:
@@ -46,9 +47,9 @@ def list_long_odds(bets: Sequence[BetAnalysis], limits: OddsLimits) -> tuple[Lon
 def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[BetChances, ...]:
     """Return how often each way to bet wins; Keno cards with the same count of numbers are listed once.
 
-    ``bets`` must be analysed with their prizes. An award that can be won in several stages of the game is
-    counted in all of them. Analyses of the same spots in the same table state that differ only in stakes or
-    strategies count as one way to bet.
+    Each analysis in ``bets`` must include the prizes. The odds of the top award add up all stages of the game in
+    which it can be won. At a table, analyses of the same spots in the same table state are one way to bet: the first
+    of them is used, whatever its stakes or strategy.
     """
     chances_by_bet: dict[object, BetChances] = {}
     for bet in bets:

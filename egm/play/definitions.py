@@ -96,7 +96,7 @@ def find_conflicting_digest(definitions: Mapping[str, JSON], game: Game) -> str:
 def record_conflicting_versions(machine: PositionMachine, games: Iterable[Game]) -> list[Game]:
     """Record and return each game whose version was played here before with a different definition.
 
-    The entry is written at every start until the new definition has been played.
+    A journal entry about the game is written at every start until the new definition has been played.
     """
     definitions, conflicting_games = machine.journal.states(PlayKey.GAME_DEFINITION), []
     for game in games:

@@ -222,7 +222,7 @@ def _build_closing_state(
 def _build_table_state(
     machine: PositionMachine, game_record: GameRecord, standing_stakes: tuple[AccountAndCents, ...]
 ) -> dict[str, object]:
-    """Return the state that stores the table after the game; empty if the game has no table."""
+    """Return the state change that stores the table as the game leaves it; empty if the game has no table."""
     digest = game_record.game_reference.digest
     stored_table_state = (
         None

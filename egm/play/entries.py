@@ -82,7 +82,7 @@ class GameEndWithHandpay(GameEnd):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoidedOutcome:
-    """The result of a game as recorded before it was declared void: whether it was decided, and what it would pay."""
+    """What the journal had recorded of a game's result when the game was declared void."""
 
     is_decided: bool = field(metadata=stored_as("decided"))
     """Whether the game had an outcome, or at least the number of its wheel spin was recorded."""
@@ -137,7 +137,7 @@ class LargestPrizes:
     prizes: tuple[tuple[int | None, int], ...]
     """For each way to bet, in the order of the exact analysis: the largest win in credits, and the cost in credits.
 
-    A win is None if it has no exact figure.
+    A win is None if the analysis cannot compute it exactly.
     """
 
 
@@ -169,7 +169,7 @@ class MachineChecked:
     play_id: str | None
     game_digest: Sha256Digest | None = field(metadata=stored_as("digest"))
     signed_software: Mapping[str, str] | None = field(metadata=stored_as("software"))
-    """Version, signer and one digest of the signed software; null if it is not signed."""
+    """The version, the signer and the digest of the signed software; null if the software is not signed."""
     open_handpay_id: str | None = field(metadata=stored_as("handpay"))
     """The id of the hand-pay that is open, or null."""
     meters: Mapping[str, int]
@@ -439,7 +439,7 @@ class LimitSet:
     limited_quantity: Literal["minutes", "cents"] = field(metadata=stored_as("of"))
     """What is limited: time or net spending."""
     limit_value: Count = field(metadata=stored_as("value"))
-    """The limit, in minutes or in minor units; 0 removes it."""
+    """The limit, in minutes or in minor units; 0: no limit."""
 
 
 REMINDER_SHOWN: Final = EntryDeclaration(

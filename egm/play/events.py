@@ -66,11 +66,11 @@ class ChoiceRequest:
     choice: JSON = field(default=None, metadata=stored_as("value"))
     answered_decision: AnsweredDecision = field(default=AnsweredDecision(), metadata=stored_as("options"))
     spin_counter: int | None = field(default=None, metadata=stored_as("spin"))
-    """The wheel's own count of the spin, if a real wheel answers."""
+    """The spin's number in the wheel's own count; None if no real wheel answers."""
     answering_seat: int | None = field(default=None, metadata=stored_as("seat"))
-    """The number of the other seat whose recorded answer is repeated here."""
+    """The seat whose recorded answer is repeated at this one; None if no other seat answers."""
     notice: Annotated[Notice, NOT_STORED] | None = None
-    """The notice that stays on the screen when another seat's answer is repeated."""
+    """The notice to leave on the screen while another seat's answer is recorded here; None: no notice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class LimitOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitRequest:
-    """Event: the player sets a limit for themselves; 0 removes it."""
+    """Event: the player requests a limit of their own, in minutes or minor units; 0: no limit."""
 
     limit: int | None = field(default=None, metadata=stored_as("value"))
     options: LimitOptions = LimitOptions()

@@ -46,7 +46,7 @@ class InstalledGame:
     certificate: Certificate | None = None
     bet_chances: tuple[BetChances, ...] = ()
     return_percent_by_spot_group: Mapping[str, str] = field(default_factory=dict)
-    """For a table: the return of each kind of bet in percent, as text, by its group of spots; the main bet is first."""
+    """For a table: the lowest return of each kind of bet in percent; the key is the group of its betting spots."""
 
     @property
     def lowest_return_percent(self) -> str:
@@ -193,10 +193,10 @@ def _examine_game(
 
 
 def list_return_percents(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
-    """Return the lowest return of each kind of bet at a table, in percent, by the group of its spots.
+    """Return the lowest return of each kind of bet at a table, in percent, by the group of its betting spots.
 
-    The main bet is first. Bets that can only be made together (an ante with its raises) are listed under the
-    spot on which they all depend.
+    The main bet is first. Bets that can only be made together (an ante with its raises) are listed under the group
+    of the spot on which they all depend.
     """
     spot_by_id = {spot.id: spot for spot in game.rules.list_spots()}
     lowest_return_by_group: dict[str, Fraction] = {}

@@ -9,7 +9,7 @@ class PlayKey(StorageKey):
     GAME = "game", ClearAction.OWED, KeyOwner.POSITION
     """The reference to the open game."""
     LAST_GAME = "last_game", ClearAction.TRANSIENT, KeyOwner.POSITION
-    """What the last game that has ended paid."""
+    """The last game that has ended: its id and what it paid."""
     TOURNAMENT_ROUND = "purse", ClearAction.TRANSIENT, KeyOwner.POSITION
     """The record of the tournament round that this position plays with points; points are worth no money."""
     TOURNAMENT_GAME = "purse_game", ClearAction.TRANSIENT, KeyOwner.POSITION
@@ -19,7 +19,7 @@ class PlayKey(StorageKey):
     REMINDER = "reminder", ClearAction.KEEP, KeyOwner.POSITION
     """The active player-protection reminder."""
     OWN_LIMITS = "limits", ClearAction.KEEP, KeyOwner.POSITION
-    """The player's own limits."""
+    """The limits of time and net spending that the player has set for themselves."""
     GAME_DEFINITION = "definition:", ClearAction.KEEP, KeyOwner.MACHINE
     """Prefix; one key per game definition played here, by digest, which stores it (:mod:`egm.play.definitions`)."""
     RESIDUAL_CREDIT_TERMS = "residual_terms", ClearAction.TRANSIENT, KeyOwner.POSITION
@@ -35,7 +35,7 @@ class TableKey(StorageKey):
     """Storage keys of the state of table games that lasts between two rounds."""
 
     TABLE_STATE = "table:", ClearAction.OWED, KeyOwner.POSITION
-    """Prefix; one key per game definition, by digest: this position's part of the table's state, and its bets."""
+    """Prefix; one key per game definition, by digest: this position's part of the table state and its standing bets."""
     SHARED_STATE = "in_common:", ClearAction.KEEP, KeyOwner.MACHINE
     """Prefix; one key per game definition, by digest: the table state that all players share."""
 
@@ -44,4 +44,4 @@ class WheelKey(StorageKey):
     """Storage keys of a real wheel that decides the game."""
 
     LAST_SPIN = "wheel_spin", ClearAction.KEEP, KeyOwner.MACHINE
-    """The last spin for which betting was closed."""
+    """The last spin for which betting was closed, with its number once the wheel has reported it."""

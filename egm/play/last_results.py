@@ -27,7 +27,7 @@ class TableResult:
 
     text: str
     round_id: str = ""
-    """The id of the shared round or wheel spin, in which each seat plays its own game; empty for a game on its own."""
+    """The id of the shared round or wheel spin to which the game belongs; empty if it is played alone."""
 
 
 class StartedGame(NamedTuple):

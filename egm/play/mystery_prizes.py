@@ -153,8 +153,9 @@ def _find_contributing_game(
 ) -> GameRecord | None:
     """Return the game whose wager made contribution ``contribution_number`` to the level; None if no game did.
 
-    Games are searched from the newest. A game whose contributions to the level are all older than the wanted one ends
-    the search, unless a memory clear carried it over: the entries of carried-over games are not in the order of play.
+    Games are searched from the newest. The search ends at a game whose contributions to the level are all older than
+    the wanted one. Games that a memory clear carried over do not end it, because their entries are not in the order of
+    play.
     """
     for entry in machine.journal.entries(PLAY_START_KINDS, newest_first=True):
         game_record = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
@@ -193,7 +194,7 @@ def _can_open_handpay(machine: PositionMachine, open_game_record: GameRecord | N
 def _build_prize_record(
     machine: PositionMachine, game_record: GameRecord | None, pool_id: str, prize: MysteryPrizeMessage
 ) -> MysteryPrizeRecord:
-    """Return the record of a mystery prize: its published secret, and the commitment received earlier, if any."""
+    """Return the journal record of a mystery prize, with its published secret and the commitment to that secret."""
     commitment = held_prizes.find_received_commitment(machine, pool_id, prize.trigger.prize_number)
     return MysteryPrizeRecord(
         play_id=None if game_record is None else game_record.play_id,

@@ -229,7 +229,7 @@ def session_is_over(machine: PositionMachine, _: Event) -> bool:
 
 @refusal_code("limit_is_offered")
 def requested_limit_is_allowed(machine: PositionMachine, event: Event) -> bool:
-    """Return whether the player may set the requested limit: it must be at least as strict as the present one.
+    """Return whether the player may set the requested limit: it may not be less strict than their present limit.
 
     The profile must let players set limits, and the player must have credits. To remove a limit (0) or to raise
     it, the player must wait for a new session.

@@ -17,7 +17,7 @@ ComputeLargestPrizes = Callable[[Game], tuple[tuple[int | None, int], ...]]
 def compute_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
     """Compute, in some seconds, the largest prize of each way to bet on a game.
 
-    Each result is the prize in credits (None: no exact figure) and the cost of the bet in credits.
+    Each result is a pair: the prize in credits (None if it cannot be computed exactly) and the cost of the bet.
     """
     return tuple((bet.max_win_credits, bet.cost_credits) for bet in analyse(game, AnalysisDepth.HIGHEST).bets)
 
@@ -30,10 +30,10 @@ def compute_largest_win_cents(
 ) -> int | None:
     """Return the most that one game can win at a denomination within the bet limit, in minor units.
 
-    Return None if a prize has no exact figure. ``largest_prizes`` are the results of
-    :func:`compute_largest_prizes`. A larger bet multiplies prizes, and a double-up multiplies the win: both are
-    included, so the figure is never too low. At a table, no combination of bets wins a greater multiple of its
-    cost than the best single bet. At least one bet must be within the limit.
+    Return None if a prize cannot be computed exactly. ``largest_prizes`` are the results of
+    :func:`compute_largest_prizes`. The figure includes the largest bet within the limit and a double-up, so it is
+    never too low. At a table, the best single bet is taken with the whole limit as its stake: no combination of bets
+    wins a greater multiple of its cost. At least one bet must be within the limit.
     """
     highest_bet_credits = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
     has_spots = bool(game.rules.list_spots())

@@ -137,14 +137,14 @@ def exchange_prizes(machine: PositionMachine, event: Event) -> None:
 
 
 def _replace_prize_by_money(transfer: Transfer) -> Transfer:
-    """If ``transfer`` transfers a prize in kind, return the transfer of the same value in money; else ``transfer``."""
+    """Return the transfer of the same value in money if ``transfer`` moves a prize in kind, otherwise ``transfer``."""
     if not transfer.source.startswith(PRIZES_ACCOUNT_PREFIX):
         return transfer
     return Transfer("house:attendant_jackpot", "out:handpay_jackpot", transfer.amount_cents, transfer.dims)
 
 
 def exchange_is_unfinished(machine: PositionMachine, _: Event) -> bool:
-    """Return whether prizes in kind were exchanged for money, but the hand-pay of the prizes is still open."""
+    """Return whether prizes in kind were exchanged for money, but the hand-pay of the prizes is not voided yet."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return handpay is not None and bool(handpay.replaced_reservation_id)
 

@@ -100,7 +100,7 @@ class RecallPlayPage(MenuPage):
     position_by_seat: Mapping[int, int] = field(default_factory=dict)
     """For a round of several seats, the number of the machine's player position at each seat."""
     has_hidden_pictures: bool = False
-    """Whether the pictures could reveal cards that the player at this screen must not see yet."""
+    """Whether the pictures are withheld, because they could show cards that must stay hidden until the game ends."""
     step_index: int = -1
     """The index of the replayed step that is shown; -1 for the page with the play's data."""
 
@@ -214,7 +214,10 @@ def _map_seats_to_positions(machine: PositionMachine, play: Play) -> dict[int, i
 
 
 def _has_hidden_pictures(machine: PositionMachine, play: Play) -> bool:
-    """Return whether the play is another position's open game in a shared round, whose cards must stay hidden."""
+    """Return whether the play's pictures must be withheld until it ends.
+
+    This is so if it is another position's undecided game in a shared round: its cards must stay hidden.
+    """
     record = _read_complete_record(play)
     is_undecided = record.outcome is None and not play.end_kind
     return is_undecided and record.wager.seat is not None and play.position != machine.position.number

@@ -1,4 +1,4 @@
-"""Residual credit, too small to play or pay out: the player may give it to the venue or stake it, by the profile.
+"""Residual credit, too small to play or pay out: the profile may let players give it to the venue or stake it.
 
 A residual of *n* minor units is staked with the chance *n* in *m* to win *m* minor units, the smallest amount
 that can be played or paid out. The return is therefore exactly 100 %. Stake and win have separate meters (NZ

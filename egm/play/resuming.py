@@ -16,18 +16,21 @@ from egm.play.stepped_game import REPLAY_ERRORS, SteppedGame, UnreplayableGame, 
 
 @refusal_code("ended_game_has_conversation")
 def stepped_game_is_loaded(machine: PositionMachine, _: Event) -> bool:
-    """Return whether the object of a game (its SteppedGame) is loaded; the rule applies only in states without play."""
+    """Return whether a game's object (its :class:`SteppedGame`) is still in memory.
+
+    The only rule with this guard applies in all states except PLAYING: the game has ended or is interrupted.
+    """
     return machine.component(GameInProgress).stepped_game is not None
 
 
 def unload_ended_game(machine: PositionMachine, _: Event) -> None:
-    """Drop the object of the game, so that late screen messages about it are ignored."""
+    """Remove an ended or interrupted game's object from memory, so that late screen messages about it are ignored."""
     machine.component(GameInProgress).stepped_game = None
 
 
 @refusal_code("open_game_has_no_conversation")
 def stepped_game_is_not_loaded(machine: PositionMachine, _: Event) -> bool:
-    """Return whether the open game is not loaded and must be replayed, as after a restart, door opening or tilt."""
+    """Return whether the open game is not in memory and must be replayed: after a restart, a door opening or a tilt."""
     return machine.component(GameInProgress).stepped_game is None
 
 

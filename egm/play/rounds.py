@@ -126,8 +126,8 @@ def _list_available_answers_without_draw(machine: PositionMachine) -> list[tuple
 def answer_is_not_overdue(machine: PositionMachine, event: Event) -> bool:
     """Return whether the player's answer is in time.
 
-    The answer is late if the table gave the last answer for the player, and no further decision of theirs is
-    pending. Other seats and a real wheel have no such time limit here.
+    The answer is late if the table has already answered for the player, and no further decision of the player is
+    pending. An answer of another seat or of a real wheel is never late.
     """
     game_record = find_open_game(machine)
     is_overdue = (

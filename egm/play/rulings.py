@@ -50,9 +50,10 @@ def open_game_has_neither_outcome_nor_win(machine: PositionMachine, _: Event) ->
 
 
 def game_cannot_end(machine: PositionMachine, _: Event) -> bool:
-    """Return whether the open game cannot end: it cannot be replayed, or it lacks a number and has won nothing.
+    """Return whether two people may declare the open game void because the machine cannot finish it.
 
-    A game also cannot end if its round was declared void and the players win each other's stakes.
+    It cannot finish an undecided game that cannot be replayed, or that lacks its next number and has won nothing. Nor
+    can it if the game's round was declared void and the players win each other's stakes.
     """
     return _can_declare_void(machine, VoidReason.DEFECT)
 

@@ -59,7 +59,7 @@ class PositionRounds:
 
 @dataclass(slots=True)
 class RoundVoidCache:
-    """Cached answer to whether the round of game ``play_id`` is void, as of journal entry number ``sequence``."""
+    """Whether the round of game ``play_id`` was void when the journal's last entry had the number ``sequence``."""
 
     play_id: str = ""
     sequence: int = 0
@@ -140,11 +140,12 @@ def _read_steps_by_play_id(
 
 
 def is_round_void(machine: PositionMachine, game_record: GameRecord) -> bool:
-    """Return whether the open game's round is over because another game of it was declared void.
+    """Return whether the open game's round is over because a game of it was declared void.
 
-    Where players win each other's stakes, a void game ends the round, because its stakes can no longer be won. One case
-    differs: if the void game lacked a step that another seat has recorded (it can then only be void because it cannot
-    be replayed), the round continues without it. In other games a void game does not end the round.
+    If players win each other's stakes, a void game ends the round, because its stakes can no longer be won. There is
+    one exception: if the void game lacked a step that another seat has recorded, the round continues without it. (Such
+    a game can only be void because it cannot be replayed.) If players do not win each other's stakes, a void game does
+    not end the round.
     """
     void_cache = machine.component(RoundVoidCache)
     cache_key = game_record.play_id, machine.journal.sequence
@@ -229,8 +230,8 @@ def is_answer_already_recorded(machine: PositionMachine, event: Event) -> bool:
 def can_answer_decision(machine: PositionMachine, decision: Decision, event: Event) -> bool:
     """Return whether this position may answer the decision of a shared round.
 
-    A player answers only for their own seat; the table passes on the answers of the other seats. A game with
-    fewer steps than others of its round must first record their steps.
+    A player answers only for their own seat; the table passes on the answers of the other seats. If another game of
+    the round has more steps, this game must first record those steps.
     """
     game_record, answering_seat = find_open_game(machine), event.read_payload(ChoiceRequest).answering_seat
     if game_record is None:

@@ -54,8 +54,8 @@ class SteppedGame:
     ) -> None:
         """Start the game; ``table_state`` is the state of its table before the game, or None for the initial state.
 
-        If ``completes_prompts`` is False, decisions lack what only a player needs and what takes time to compute,
-        such as the advice.
+        If ``completes_prompts`` is False, decisions lack what only a player needs, such as the advice, because it
+        takes time to compute.
         """
         self.game = game if table_state is None else game.with_table_state(table_state)
         self._random_source = _StepRandomSource()
@@ -166,8 +166,8 @@ def list_settled_bets_of_open_game(stepped_game: SteppedGame | None) -> tuple[Se
 def can_win_without_draw(game: Game, game_record: GameRecord) -> bool:
     """Return whether the player can end the game with a win now, by an answer that draws no random number.
 
-    A returned stake is not a win, and bets already settled do not count. False while the game waits for the number of
-    a real wheel: that decision is not the player's.
+    A returned stake is not a win, and bets already settled do not count. The result is False while the game waits for
+    the number of a real wheel, because the player cannot answer then.
     """
     # The first decision of a game that a real wheel decides asks for the wheel's number.
     if game_record.outcome is not None or (game.rules.is_decided_by_wheel and len(game_record.steps) == 1):

@@ -30,7 +30,7 @@ def build_prize_computer_with_cache(
     def get_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
         """Return the largest prizes of a game: the stored ones, or else newly computed and stored.
 
-        For each way to bet: a pair of the prize in credits (None: no exact figure) and the cost in credits.
+        For each way to bet: a pair of the prize (None if it cannot be computed exactly) and the cost, in credits.
         """
         key = f"{PlayKey.LARGEST_PRIZES}{game.digest}"
         stored_record: Any = journal.state(key)

@@ -122,7 +122,7 @@ def describe_choice(decision_kind: str, choice: object) -> PageText:
 def _format_keno_numbers(groups: Sequence[Any]) -> str:
     """Return the numbers of a Keno card as text, by groups.
 
-    A quick-pick group is shown as its count, such as "(6)".
+    A group that is to be chosen at random (a quick pick) is shown as the count of its numbers, such as "(6)".
     """
     texts = (
         " ".join(map(str, group))
@@ -218,7 +218,7 @@ def _find_item_name(items: Sequence[Mapping[str, Any]], key: str, wanted_value: 
 
 
 def _describe_settlement(presentation: Mapping[str, Any], settlement_name: str) -> PageText:
-    """Return the result of a table bet as text: won, lost or push, or the name of a pay of the game."""
+    """Return the result of a table bet as text: won, lost or push, or the name of the pay that it won."""
     if settlement_name in SETTLED_RESULT_NAMES:
         return build_code_text("felt", f"as_{settlement_name.replace(' ', '_')}")
     return _find_item_name(presentation.get("pays", ()), "name", settlement_name)

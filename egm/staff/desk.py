@@ -88,7 +88,7 @@ class MenuPage(Protocol):
         return {}
 
     def build_page(self, machine: PositionMachine) -> ServicePage:
-        """Return the content of the page now; the service desk adds the page id, the person and a notice."""
+        """Return the page's content in the machine's present state; the desk adds the page id, person and notice."""
         ...
 
     def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:

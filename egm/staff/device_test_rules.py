@@ -28,7 +28,7 @@ from egm.staff.slips import record_slip, record_slip_failed, ticket_is_a_slip
 def build_rules(no_ticket_query_waits: Guard[PositionMachine]) -> tuple[Rule[PositionMachine], ...]:
     """Return the state-table rules of device tests and slips.
 
-    The guard ``no_ticket_query_waits`` is supplied by the feature that queries the value of tickets.
+    The guard ``no_ticket_query_waits`` holds while no ticket in escrow waits for validation.
     """
     test_guards = (person_may_test_devices, build_device_is_free_guard(no_ticket_query_waits))
     return (

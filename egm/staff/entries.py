@@ -95,13 +95,13 @@ class InventoryGame:
     version: str
     digest: str
     return_percent: str = field(metadata=stored_as("return"))
-    """The return to the player in percent, or empty."""
+    """The lowest return to the player in percent; empty if it is unknown or the game has a commission instead."""
     certified_on: str
-    """The date of the certificate, or empty without one."""
+    """The date on which the game was certified; empty if it is not known."""
     certified_by: str | None = omit_if_default(None)
-    """The laboratory that certified the game."""
+    """The public key of the laboratory that signed the game's certificate, in hexadecimal; None without one."""
     commission_percent: str = omit_if_default("", key="levy")
-    """The operator's commission in percent; only for games between players, which have no return."""
+    """The operator's commission in percent (games between players, such as poker); empty for all other games."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,17 +109,17 @@ class InventoryEntry:
     """The machine's entry in the venue's inventory (Monaco art. 19.3)."""
 
     kind: str
-    """The kind of machine."""
+    """The type of the machine, as stated in the cabinet file."""
     manufacturer: str
-    """The name of the manufacturer."""
+    """The name of the machine's manufacturer."""
     model: str
-    """The name of the model."""
+    """The manufacturer's name for the machine's model."""
     manufacture_date: str = field(metadata=stored_as("made"))
-    """The date of manufacture."""
+    """The date on which the machine was manufactured (ISO 8601); empty if the cabinet file states none."""
     serial: str
     operator_number: str
     base_number: str
-    """The number of the base under the machine."""
+    """The number of the base (stand) under the machine."""
     site: str
     """The name of the venue."""
     location: str
@@ -154,7 +154,7 @@ class StaffAuthorisedEntryAtMachine(StaffAuthorisedEntry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintJobOrTestFailed:
-    """A print job or test failed."""
+    """A slip or test page was not printed, or a device test could not be started."""
 
     id: NonBlankText
     """The id of the print job or test."""
@@ -192,7 +192,7 @@ class RosterChanged:
     change_number: PositiveNumber = field(metadata=stored_as("number"))
     """The running number of the change."""
     digest: str | None = omit_if_default(None)
-    """The digest of the roster after the change."""
+    """The digest of the whole roster after the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -440,11 +440,11 @@ SIGN_IN_UNLOCKED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- keys and calls
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySwitchTurned:
-    """A key switch was moved."""
+    """A key switch was turned on or off."""
 
     key_switch: KeySwitchName = field(metadata=stored_as("key"))
     is_turned_on: bool = field(metadata=stored_as("on"))
-    """Whether the key switch was turned on."""
+    """True if the key switch was turned on, False if it was turned back off."""
     was_unobserved: bool | None = omit_if_default(None, key="unattended")
     """Whether the machine was off, or received no reports of the I/O board, when the key switch was turned."""
 
@@ -547,7 +547,7 @@ class InterventionOpened(StaffAuthorisedEntryAtMachine):
     """Staff declared work inside the machine, which is held out of service."""
 
     id: NonBlankText
-    """The id of the intervention."""
+    """The id of the intervention, by which later entries refer to it."""
     kind: WorkKind
     """The kind of work."""
     reason: NonBlankText
@@ -560,7 +560,7 @@ class InterventionReadByMonitoring:
     """The monitoring system has read who is working at the machine, so that doors may be opened."""
 
     id: NonBlankText
-    """The id of the intervention."""
+    """The id of the intervention about which the monitoring system has read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -568,7 +568,7 @@ class InterventionClosed(StaffAuthorisedEntryAtMachine):
     """The work at the open machine was finished, and the intervention closed."""
 
     id: NonBlankText
-    """The id of the intervention."""
+    """The id of the intervention that was closed."""
     work: NonBlankText
     """The work that was done."""
     parts: str
@@ -582,7 +582,7 @@ class CabinetBaseMoved(StaffAuthorisedEntryAtMachine):
     """Base class of entries about moving the machine's stand (base) in an intervention, with its lock and key."""
 
     base_number: NonBlankText = field(metadata=stored_as("base"))
-    """The number of the base."""
+    """The number of the base (stand) that was moved."""
     lock_number: NonBlankText = field(metadata=stored_as("lock"))
     """The number of the base's lock."""
     cashier: NonBlankText
@@ -701,11 +701,11 @@ class SlipOrdered:
     title: str
     """The heading of the slip."""
     subject_lines: str = field(metadata=stored_as("about"))
-    """The lines that state the subject of the slip."""
+    """The lines that state what the slip is about: a door and its opening, or who works on the machine and why."""
     printed_time: IsoTime = field(metadata=stored_as("when"))
     """The time that is printed on the slip."""
     meter_lines: str = field(metadata=stored_as("meters"))
-    """The lines with the meters."""
+    """The lines that state some meters, by name, in minor units."""
     serial: MachineSerialNumber
     journal_head: str = field(metadata=stored_as("witness"))
 
@@ -782,7 +782,7 @@ class TestPaperReturned:
     reported_event: str = field(metadata=stored_as("event"))
     """The event that the acceptor reported."""
     reason: str | None = omit_if_default(None)
-    """The acceptor's reason, or null."""
+    """The reason that the acceptor gave for rejecting the item, or null."""
     is_ticket: bool = omit_if_default(False, key="ticket")
     """Whether the item was a ticket."""
 
@@ -838,7 +838,7 @@ class DisputeDecided:
     claim: NonBlankText
     """What the player claims, as staff entered it."""
     mechanic_statement: NonBlankText = field(metadata=stored_as("mechanic"))
-    """The mechanic's statement."""
+    """What the mechanic who was called has stated about the dispute."""
     decision: NonBlankText
     """The decision of staff on what the player claims."""
     play_id: str | None = omit_if_default(None)
@@ -852,7 +852,7 @@ class ExclusionNoted:
     machine: MachineSerialNumber
     reason: NonBlankText
     name_commitment: Sha256Digest = field(metadata=stored_as("identity"))
-    """A commitment to the player's name, which is only in the register of identities."""
+    """The salted digest of the player's name; the name itself is only in the register of identities."""
     persons: StaffNumbers
 
 
@@ -864,7 +864,7 @@ class IncidentJudged:
     incident_description: NonBlankText = field(metadata=stored_as("what"))
     """The incident, as staff described it."""
     judgement: NonBlankText
-    """The management's judgement."""
+    """How the management judged the incident."""
     notification_means: NonBlankText = field(metadata=stored_as("informed"))
     """By which means the public control service was informed."""
     officer_and_time: NonBlankText | None = omit_if_default(None, key="officer")

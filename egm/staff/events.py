@@ -76,7 +76,7 @@ class PageAnswer:
     """Event: a person has touched an action of a service page."""
 
     action: JSON = field(default=None, metadata=stored_as("value"))
-    """The touched action, as the page named it."""
+    """The id that the page gave to the touched action, such as a button or a line of a list."""
     page_input: PageInput = field(default=PageInput(), metadata=stored_as("options"))
 
 
@@ -224,7 +224,7 @@ class IncidentForm(RegisterNoteForm):
     """A note about an incident: what happened, how management judged it, and how the control service was informed."""
 
     incident_description: str = field(default="", metadata=stored_as("what"))
-    """The description of the incident."""
+    """What happened, as staff entered it."""
     judgement: str = ""
     notification_means: str = field(default="", metadata=stored_as("informed"))
     """By which means the control service was informed."""

@@ -34,7 +34,7 @@ from egm.staff.keys import StaffKey, format_wrong_pins_key
 def build_wrong_pins_key(
     machine: PositionMachine, staff_number: str, *, is_opened_by_key: bool = True
 ) -> str:
-    """Return the storage key under which this machine counts the wrong PINs of a staff number.
+    """Return the storage key under which this machine counts the wrong PINs of a staff number's group.
 
     ``is_opened_by_key``: whether a key switch was turned to open the menu.
     """
@@ -44,7 +44,7 @@ def build_wrong_pins_key(
 def compute_lock_seconds_left(machine: PositionMachine, wrong_pins_key: str) -> int:
     """Return how many more seconds the staff numbers counted under ``wrong_pins_key`` are locked; 0 if not.
 
-    If the stored lock does not run yet at this player position, it starts now.
+    If a lock is stored but its time does not run yet at this player position, the time starts now.
     """
     stored_counts = _read_stored_counts(machine, wrong_pins_key)
     if not stored_counts["locked_seconds"]:
@@ -59,7 +59,8 @@ def compute_lock_seconds_left(machine: PositionMachine, wrong_pins_key: str) -> 
 def restart_lock_outs(machine: PositionMachine) -> None:
     """At power-up, restart the lock of each staff number that was locked at power-down.
 
-    It lasts for the seconds that were stored last: when the number was locked, or tried again while locked.
+    A lock lasts for the seconds that were last stored. They are stored when a number is locked, and again each time
+    that somebody tries a locked number.
     """
     for storage_key in machine.journal.states(StaffKey.WRONG_PINS):
         machine.component(ServiceDesk).lock_start_ns_by_storage_key.setdefault(
@@ -138,7 +139,7 @@ def _start_lock(
     """Start a lock of the staff numbers counted under ``wrong_pins_key``; return the state change that stores it.
 
     The state change also stores the count of wrong PINs. With 0 ``lock_seconds``, the numbers are not locked. The
-    seconds count for all player positions of the machine, so at each of them they start now.
+    lock starts now at every player position of the machine.
     """
     positions = machine.find_installed(RunningPositions)
     other_positions = () if positions is None else positions.position_by_number.values()

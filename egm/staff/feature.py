@@ -21,7 +21,7 @@ from egm.staff.service.timeout import create_service_menu_timeout
 def build_device_tests_feature(no_ticket_query_waits: Guard[PositionMachine]) -> Feature:
     """Return the feature of device tests; its rules come first, so that they receive reports of a device under test.
 
-    ``no_ticket_query_waits``: guard that no ticket in escrow waits for validation.
+    ``no_ticket_query_waits``: the guard that holds while no ticket in escrow waits for validation.
     """
     return Feature(name="device tests", rules=device_test_rules.build_rules(no_ticket_query_waits))
 

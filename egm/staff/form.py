@@ -109,7 +109,7 @@ class Form:
     permission: Permission
     fields: tuple[FormField, ...] = ()
     person_count: int = 1
-    """The number of persons who must authorise the form; the profile may require two for a permission."""
+    """The least number of persons who must authorise the form; the profile may require two."""
     submission_guards: tuple[Callable[[PositionMachine, Event], bool], ...] = ()
     """Conditions that must hold when the form is submitted. Its page lists them at once, each as met or not met.
 

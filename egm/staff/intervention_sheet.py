@@ -58,7 +58,7 @@ class InterventionSheet:
     meters_before: Mapping[str, int]
     meters_after: Mapping[str, int]
     proof: str = ""
-    """Who closed the intervention with their PIN, and the number and hash of that journal entry; empty before."""
+    """Who closed the intervention, and the number and hash of the journal entry; empty while it is open."""
 
     @property
     def opened_doors(self) -> tuple[str, ...]:

@@ -35,10 +35,11 @@ class StaffKey(StorageKey):
 
 
 def format_wrong_pins_key(fingerprint: str, staff_number: str, *, is_opened_by_key: bool) -> str:
-    """Return the storage key under which a machine counts the wrong PINs of a staff number.
+    """Return the storage key under which a machine counts the wrong PINs of a group of staff numbers.
 
-    Several staff numbers share a key. ``fingerprint`` is that of the machine's public key. ``is_opened_by_key`` is
-    whether the menu was opened by a key switch; wrong PINs without one are counted separately.
+    The group is the one to which ``staff_number`` belongs. ``fingerprint`` is that of the machine's public key.
+    ``is_opened_by_key`` is whether the menu was opened by a key switch; wrong PINs typed in a menu that was opened
+    from the screen are counted under another storage key.
     """
     menu_suffix = "" if is_opened_by_key else " without a key"
     digest = hashlib.sha256(f"{fingerprint} {staff_number}{menu_suffix}".encode()).digest()

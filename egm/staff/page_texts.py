@@ -99,7 +99,7 @@ class MeterGroup(NamedTuple):
     name_prefix: str
     table_name: str
     catalogue_section: str
-    """The section of the screen's catalogue with the texts for the rest of the meters' names."""
+    """The section of the screen's catalogue that has a text for what follows the prefix in a meter's name."""
 
 
 #: The meters with one meter for each fault or door.

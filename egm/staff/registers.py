@@ -107,9 +107,9 @@ class Register:
     source_clauses: str
     """The requirements and the clauses of laws that call for the register, separated by semicolons."""
     required_value_by_field: Mapping[str, str] | None = None
-    """The values that an entry's record must have, by field."""
+    """An entry belongs to the register only if its record has these values, by field; None: no such condition."""
     required_field: str = ""
-    """The field that must not be empty in an entry's record; empty: no such condition."""
+    """An entry belongs to the register only if this field of its record has a value; empty: no such condition."""
 
     def contains(self, entry: StoredEntry) -> bool:
         """Return whether a journal entry belongs to this register."""

@@ -46,12 +46,12 @@ _SLIP_METERS: Final = ("coin_in", "coin_out", "coin_drop", "bill_in.value", "han
 
 
 def is_slip_job_id(job_id: str) -> bool:
-    """Return whether a print job is a slip without value, such as an access or audit ticket."""
+    """Return whether this id of a print job is that of a slip without value, such as an access or audit ticket."""
     return job_id.startswith(_SLIP_JOB_PREFIX)
 
 
 def format_meters_line(values: Mapping[str, int]) -> str:
-    """Return the line of a slip that states its meters, in minor units."""
+    """Return the line of a slip that states some of the meters in ``values``, in minor units."""
     return "  ".join(f"{name} {values[name]}" for name in _SLIP_METERS)
 
 
@@ -77,7 +77,7 @@ def build_slip_job(machine: PositionMachine, job_id: str) -> TicketJob:
 
 
 def print_door_slip(machine: PositionMachine, door: str, *, was_unobserved: bool) -> None:
-    """Print the slip about the opening of a door; nothing for a door whose opening prints none.
+    """Print the slip about the opening of a door; do nothing if no slip is defined for this door.
 
     ``was_unobserved``: the door was opened while the machine was off or received no reports.
     """
@@ -93,8 +93,8 @@ def print_access_ticket(machine: PositionMachine, work_description: str) -> None
 def _print_slip(machine: PositionMachine, title: str, subject_lines: str) -> None:
     """Record a slip, then print it or record why the printer cannot print it now.
 
-    If the profile requires no slips, or the machine has no printer, do nothing. ``subject_lines`` are the lines that
-    state its subject.
+    If the profile requires no slips, or the machine has no printer, do nothing. ``subject_lines`` state what the slip
+    is about.
     """
     printer = machine.component(MoneyDevices).printer
     if not machine.profile.staff.prints_slips or printer is None:

@@ -35,7 +35,10 @@ METER_BY_BOX: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "
 
 
 def build_collection_state(machine: PositionMachine, collection_id: str) -> dict[str, object]:
-    """Return the state change of a collection: the total metered into each box now and at the previous collection."""
+    """Return the state change that stores a collection.
+
+    It has the total that was metered into each box up to now, and the total up to the previous collection.
+    """
     meter_values, previous_collection = (
         machine.journal.meters().values,
         machine.memory.read(CollectionRecord, StaffKey.LAST_COLLECTION),

@@ -391,8 +391,8 @@ class TicketLedgerCopies:
     def verify_moves(self) -> int:
         """Verify every move in both copies of the ledger, and that the copies agree; return the number of moves.
 
-        Unless the ledger is read-only, a log that is damaged or behind is repaired from the database, and the
-        database completed from the log. Raises :class:`TicketLedgerDamaged` for any other damage.
+        Unless the ledger is read-only, a log that is damaged or lacks moves is repaired from the database, and a
+        database that lacks moves is completed from the log. Raises :class:`TicketLedgerDamaged` for any other damage.
         """
         if self._is_read_only:
             return self._verify_read_only()

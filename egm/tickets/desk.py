@@ -61,14 +61,14 @@ class TicketRules:
     limit_cents: int
     """The largest amount of a ticket, in minor units; a larger one is paid by hand."""
     valid_days: int | None = None
-    """The validity in days: a ticket is valid to the end of that local day; None: it never expires."""
+    """A ticket is valid to the end of the local day this many days after its issue; None: it never expires."""
     unread_max_before_own_number: int | None = None
-    """How many tickets may be unread when the machine creates the next number itself; None without a host.
+    """The most tickets that may be unread if the machine creates ticket numbers itself; None without a host.
 
     A ticket is unread until the host has acknowledged it. At the limit no further ticket is issued.
     """
     unread_max_before_host_number: int | None = None
-    """How many tickets may be unread when the host supplies the next number; None without a host."""
+    """The most tickets that may be unread if the host supplies the ticket numbers; None without a host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class TicketDesk:
 
     @property
     def store(self) -> TicketStore:
-        """Return the ticket ledger of this desk."""
+        """Return the ticket ledger in which this desk issues and redeems tickets."""
         return self._store
 
     # ------------------------------------------------------------------ tickets out
@@ -423,11 +423,12 @@ class TicketDesk:
         return None
 
     def _find_fresh_number(self, kind: TicketKind) -> str | None:
-        """Return an unused ticket number; None without an enrolment, or if the host's sequence gives only used ones.
+        """Return an unused ticket number, or None if no number can be created; the machine then pays by hand.
 
-        A host may enrol a machine with a sequence that was used before. After a fixed number of tries the result is
-        None, and the machine pays by hand. The next call continues after the numbers already tried. Raises
-        :class:`TicketOrderError` if the machine's own random source repeats numbers, because it is then broken.
+        The result is None if the machine needs an enrolment by the host and has none. It is also None if a fixed number
+        of tries gives only used numbers, because the host has enrolled the machine with a sequence that was used
+        before; the next call continues after the numbers already tried. Raises :class:`TicketOrderError` if the
+        machine's own random source gives only used numbers, because it is then broken.
         """
         for _ in range(_FREE_NUMBER_ATTEMPTS_MAX):
             enrolment = self._store.advance_enrolment(self._issuer.serial)

@@ -69,7 +69,7 @@ class EarlierLedger:
 
 @dataclass(frozen=True, slots=True)
 class AccountComparison:
-    """The amount of one journal account, and the total of the same tickets in the ticket ledger."""
+    """One account of tickets: its amount in the journal, and the total of the same tickets in the ticket ledger."""
 
     account: str
     """The name of the journal's account."""
@@ -233,10 +233,10 @@ def read_restoration_id(store: TicketStore) -> str:
 
 
 def was_ledger_known(journal: JournalView, restoration_id: str) -> bool:
-    """Return whether the machine has already used the ledger that a restoration created.
+    """Return whether the machine has already used the ledger that the restoration ``restoration_id`` created.
 
-    True if this journal, or the one before a memory clear, has recorded ``restoration_id``. Also True for "", a ledger
-    that was never restored.
+    It has if this journal, or the one before a memory clear, has recorded that id. The result is also True for "",
+    which stands for a ledger that was never restored.
     """
     earlier_ledger = find_ledger_before_clear(journal)
     if not restoration_id or (

@@ -21,7 +21,7 @@ _UNMASKED_DIGIT_COUNT: Final = 4
 
 
 class TicketKind(StrEnum):
-    """The kinds of tickets; the first three are the kinds of credit in the chart of accounts."""
+    """The kinds of tickets: one for each kind of credit (the first three), and the receipts that are paid by hand."""
 
     CASHABLE = "cashable"
     RESTRICTED = "restricted"
@@ -46,7 +46,7 @@ class TicketState(StrEnum):
     """A machine or cashier has locked the ticket for a redemption that is not finished."""
     REDEEMED = "redeemed"
     VOID = "void"
-    """The ticket was never printed, or a person has voided it."""
+    """The ticket was not or perhaps not printed, or a person has voided it."""
     EXPIRED = "expired"
 
 

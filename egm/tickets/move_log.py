@@ -116,7 +116,7 @@ class TicketMoveLog:
     def append(self, rows: Sequence[MoveRow]) -> int:
         """Append the ledger moves of one transaction as one line of the log, durably.
 
-        Return the size of the log before, in bytes; :meth:`truncate_to` this size removes the line.
+        Return the log's size before the line was added, in bytes; calling :meth:`truncate_to` with it removes the line.
         """
         line = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         try:

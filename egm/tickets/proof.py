@@ -40,9 +40,10 @@ class TicketProof:
 
 
 def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]:
-    """Return the redemption ids of all tickets that the journals record as finally accepted.
+    """Return the redemption ids of all tickets that the machine has taken for good, as the journals record.
 
-    The keys are the commitments to the ticket numbers (:func:`compute_commitment`).
+    Such a ticket was credited, or its amount was ruled on as a disputed amount or became unclaimed money. The keys are
+    the commitments to the ticket numbers (:func:`compute_commitment`).
     """
     return {
         str(entry.record["commitment"]): entry.transaction.id.removesuffix(".in")

@@ -29,11 +29,11 @@ class TicketAction(StrEnum):
     RESTORE_LEDGER = "begin"
     """Two people restored the ledger (:mod:`egm.tickets.restoration`); it belongs to no ticket."""
     REVIVE = "revive"
-    """The cage found that the ticket is owed regardless of its date; it no longer expires."""
+    """A cashier decided that the ticket is owed in spite of its expiry date; it no longer expires."""
 
 
 class TicketTransition(NamedTuple):
-    """The effect of an action on a ticket's state."""
+    """The states of a ticket in which an action is allowed, and the state after it."""
 
     allowed_states: frozenset[TicketState]
     """The states of a ticket in which the action is allowed."""

@@ -40,7 +40,7 @@ class TicketRefusalReason(StrEnum):
     WRONG_KIND = "wrong_kind"
     """The ticket is of a kind that is not redeemed here; for example, a machine accepts no hand-pay receipt."""
     WITHOUT_CASH_VALUE = "restricted"
-    """A ticket that was found is of restricted credit, which is no money and so cannot become unclaimed money."""
+    """The ticket, which was found, is for restricted credit: that is no money and cannot become unclaimed money."""
     WRONG_CURRENCY = "currency"
     """The ticket is in another currency."""
     AMOUNT_MISMATCH = "amount"

@@ -1,11 +1,17 @@
-"""Restoration of the ticket ledger: two people start a new ledger with the provable moves of the old one.
+"""Restoration of the ticket ledger: two people start a new ledger with those moves of the old one that can be proved.
 
-A move is one recorded action on a ticket. Restoration is for a ledger that the machine does not trust: it is lost,
-damaged in both copies, reset to an earlier day, or authenticated with a machine key that is gone; it contains a line
-that this machine did not write; or it has the old format without authenticated digests. Every move that can be proved
-is carried over under the present key. A record of who restored the ledger, when and why follows; the machine reads it
-at its next start and records it in the journal. All old files are kept under other names. A ticket that the new ledger
-lacks is proved from the journal (``egm ticket prove``) and paid by hand.
+A move is one recorded action on a ticket. Restoration is for a ledger that the machine does not trust:
+
+* It is lost, or both of its copies are damaged.
+* It was reset to an earlier day.
+* It is authenticated with a machine key that is gone.
+* It contains a line that this machine did not write.
+* It has the old format, whose digests used no key.
+
+Every move that can be proved is carried over under the present key. A record of who restored the ledger, when and why
+follows. The machine reads this record at its next start and records it in the journal. All old files are renamed and
+stay on the media. A ticket that the new ledger lacks is proved from the journal (``egm ticket prove``) and paid by
+hand.
 """
 
 import fcntl
@@ -61,9 +67,10 @@ def restore_ticket_ledger(
     """Start a new ticket ledger with those moves of the old one that can be proved.
 
     Return the number of moves carried over, and a text that says what proves them. ``find_redemption(number)`` returns
-    the id of the redemption by which this machine's journals accepted the ticket, or None. A ticket with such an id is
-    marked as redeemed, because the old ledger may be older than the journal and still show the ticket as owed. Raises
-    :class:`OperatorError` without two different persons and a reason, or while any program has the ledger open.
+    the id of the redemption by which this machine took the ticket for good, as its journals record, or None. A ticket
+    with such an id is marked as redeemed, because the old ledger may be older than the journal and still show the
+    ticket as owed. Raises :class:`OperatorError` if there are not two different persons and a reason, or if any
+    program has the ledger open.
     """
     if len({person.strip() for person in persons} - {""}) != 2 or not reason.strip():
         raise OperatorError("restoring the ticket ledger requires two people and a reason")
@@ -103,7 +110,10 @@ def restore_ticket_ledger(
 def _redeem_accepted_tickets(
     store: TicketStore, find_redemption: Callable[[str], str | None], *, actor: str, action_time: datetime
 ) -> None:
-    """Redeem every ticket that a journal has accepted but that the restored ledger shows as not redeemed."""
+    """Mark as redeemed every ticket that the machine has taken for good, but that the restored ledger shows as owed.
+
+    ``find_redemption`` is that of :func:`restore_ticket_ledger`.
+    """
     details = {"why": "the journal had taken it in"}
     for record in list(store.iter_records(*_MOVES_TO_REDEEMED_BY_STATE)):
         number = record.ticket.number
@@ -112,7 +122,7 @@ def _redeem_accepted_tickets(
             continue
         if record.state is TicketState.PENDING:
             redemption_id = record.moves[-1].redemption_id
-        elif store.find_by_redemption(redemption_id) is not None:  # locked and released again before
+        elif store.find_by_redemption(redemption_id) is not None:  # used by a lock that was released
             redemption_id = f"{redemption_id}.restored"
         for action in _MOVES_TO_REDEEMED_BY_STATE[record.state]:
             store.record_move(
@@ -128,9 +138,9 @@ def _redeem_accepted_tickets(
 def _find_provable_moves(folder: Path, second_folder: Path, key: bytes) -> tuple[list[MoveRow], str]:
     """Return the moves of the old ticket ledger to carry over, and a text that says what proves them.
 
-    They are the longest series, from the first move on, with valid digests of ``key`` in any copy. Without such a
-    series, the digests of earlier versions, which used no key, count. Without those either, all moves are returned if
-    the two copies are identical, otherwise none.
+    Of each copy, the moves before the first one with an invalid digest are taken; the longest such series is returned.
+    The digests must be made with ``key``. If no copy has any, those of earlier versions, which used no key, are
+    accepted. If no copy has those either, all moves are returned if the two copies are identical, otherwise none.
     """
     copies = [
         _read_database_rows(folder / TICKET_DATABASE_FILE_NAME),
@@ -158,9 +168,9 @@ def _find_provable_moves(folder: Path, second_folder: Path, key: bytes) -> tuple
 def _take_valid_prefix(
     rows: Sequence[MoveRow], is_valid_next_row: Callable[[LedgerEnd, MoveRow], bool]
 ) -> list[MoveRow]:
-    """Return the rows before the first one that ``is_valid_next_row`` rejects.
+    """Return the rows of ledger moves before the first one that ``is_valid_next_row`` rejects.
 
-    ``is_valid_next_row(end, row)`` gets the number and digest of the previous move, and the row.
+    ``is_valid_next_row(last_end, row)`` gets the number and digest of the previous move, and the row to check.
     """
     last_end, proved_rows = EMPTY_LEDGER_END, []
     for row in rows:
@@ -172,17 +182,17 @@ def _take_valid_prefix(
 
 
 def _has_next_move_number(last_end: LedgerEnd, row: MoveRow) -> bool:
-    """Return whether a ledger row has the number after that of ``last_end``, the previous move.
+    """Return whether a ledger row has all its columns, and the number that follows the previous move's number.
 
-    The digest is not checked.
+    ``last_end`` has the previous move's number. The digest is not checked.
     """
     return len(row) == 10 and row[0] == last_end.move_number + 1
 
 
 def _is_next_keyless_row(last_end: LedgerEnd, row: MoveRow) -> bool:
-    """Return whether a ledger row follows ``last_end``, the number and digest of the previous move.
+    """Return whether a ledger row has the next move number and a valid digest as earlier versions computed it.
 
-    The row's digest must be valid in the format of earlier versions, which used no key.
+    Earlier versions used no key. ``last_end`` is the number and digest of the previous move.
     """
     text = json.dumps([last_end.digest, *row[:-1]], ensure_ascii=False)
     return _has_next_move_number(last_end, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
@@ -211,12 +221,12 @@ def _read_log_rows(path: Path) -> list[MoveRow]:
 
 
 def _replace_files(folder: Path, second_folder: Path, new_folder: Path) -> None:
-    """Replace the old ledger's files with the new ones; the old files are kept under other names.
+    """Put the new ledger's files in the place of the old ones; the old files stay under other names.
 
-    At every instant a complete copy of the old or the new ledger has its own name, so that a restoration which a power
-    loss interrupted can be repeated. The new log is put in place first: until the new database is in place, the log
-    alone has every move. Then SQLite's write-ahead files are removed, because they would be applied to the new
-    database, which is put in place last.
+    At every instant there is a complete copy of the old or the new ledger under its normal file name, so that a
+    restoration which a power loss interrupted can be repeated. The new log is put in place first: until the new
+    database is in place, the log alone has every move. Then SQLite's write-ahead files are removed, because they would
+    be applied to the new database, which is put in place last.
     """
     storage = DiskStorage()
     storage.make_folder(second_folder)
@@ -241,7 +251,7 @@ def _replace_files(folder: Path, second_folder: Path, new_folder: Path) -> None:
 
 
 def _name_old_file(path: Path, file_number: int) -> Path:
-    """Return the name under which an old file of the ledger is kept."""
+    """Return the path that an old file of the ledger gets; each restoration uses the next free ``file_number``."""
     return path.with_name(f"{path.name}.before-{file_number}")
 
 

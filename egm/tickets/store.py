@@ -110,7 +110,7 @@ class TicketStore:
     ) -> Self:
         """Open the ticket ledger in ``folder``, and create it if it is missing and ``create_missing`` is True.
 
-        It is not created where a ledger's head shows that one was lost.
+        If the head of a ledger is stored without a ledger, the ledger was lost, and no new one is created.
 
         ``key`` is the machine key derived for :data:`LEDGER_HEAD_MAC_PURPOSE`; it authenticates every move.
         ``second_folder`` is the folder of the second copy, by default ``folder``. If ``verify`` is True, every move
@@ -238,8 +238,8 @@ class TicketStore:
     def verify_moves(self) -> int:
         """Verify every move in both copies of the ticket ledger; return the number of moves.
 
-        Unless the ledger is read-only, a log that is damaged or behind is repaired from the database, and the database
-        completed from the log. Raises :class:`TicketLedgerDamaged` for any other damage.
+        Unless the ledger is read-only, a log that is damaged or lacks moves is repaired from the database, and a
+        database that lacks moves is completed from the log. Raises :class:`TicketLedgerDamaged` for any other damage.
         """
         return self._copies.verify_moves()
 
@@ -418,7 +418,10 @@ class TicketStore:
         return None if row is None else TicketNumberingEnrolment(*row)
 
     def iter_records(self, *states: TicketState, machine_serial: str | None = None) -> Iterator[TicketRecord]:
-        """Yield ticket records, newest first, of the given ticket states and machine; of all if none are given."""
+        """Yield ticket records, newest first: those in the given states and issued by the given machine.
+
+        Without ``states``, tickets in all states are included; without ``machine_serial``, those of all machines.
+        """
         selected_states = states or tuple(TicketState)
         rows = self._run_sql(
             f"""SELECT t.number, t.issue_id FROM tickets t JOIN moves m USING (number)

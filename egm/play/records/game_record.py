@@ -26,7 +26,7 @@ class GameReference:
     """The identity of a game's definition: id, version and digest."""
 
     id: str
-    """The id of the game."""
+    """The game's id, which stays the same in all versions of its definition."""
     version: str
     """The version of the game's definition."""
     digest: Sha256Digest
@@ -37,7 +37,7 @@ class RecordedStep:
     """One recorded step of a game: the player's choice that started it, and the random numbers drawn in it."""
 
     choice: JSON
-    """The choice that started the step, or None for the first step."""
+    """The choice that started the step; None for the first step, which starts with the wager."""
     draws: tuple[DrawRecord, ...]
 
 
@@ -76,11 +76,11 @@ class LevelHitRecord:
     won_share: Fraction | None = omit_if_default(None, key="share")
     """The part of the level that was won, or None for the whole level."""
     amount_cents: CentsOrZero | None = omit_if_default(None)
-    """The amount won; None if it is claimed from a controller."""
+    """The amount won, in minor units; None if the level's controller states it in reply to the claim."""
     claim_id: str | None = omit_if_default(None, key="claim")
     """The id of the claim to the level's controller; None for a level without a controller."""
     shown_cents: CentsOrZero | None = omit_if_default(None)
-    """The amount that the machine displayed at the hit."""
+    """The level's amount that the machine displayed at the hit, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class LevelsPlayed:
     """The progressive part of a game's record: its levels, contributions, mystery draws and hits."""
 
     pool_id_by_level: Mapping[str, str] = field(default_factory=dict, metadata=stored_as("pools"))
-    """The id of the pool (the level's amount at this stake) by the level's name in the game's definition."""
+    """The id of the progressive level on this machine (its pool), by the level's name in the game's definition."""
     contributions: tuple[LevelContribution, ...] = field(default=(), metadata=stored_as("fed"))
     """The contributions of the wager to the levels."""
     mystery_draws: tuple[DrawRecord, ...] = field(default=(), metadata=stored_as("mystery"))
@@ -117,7 +117,7 @@ class GameRecord:
     steps: tuple[RecordedStep, ...]
     """The steps so far: the first one, and one for each answer, by this player, another seat or a real wheel."""
     outcome: Outcome | None
-    """The outcome; None while a decision is pending."""
+    """The result of the game; None while a decision is pending."""
     standing_credits: Count = omit_if_default(0)
     """The credits that a decided game leaves on the table as standing bets."""
     table_state: JSON = omit_if_default(None, key="table")
@@ -134,9 +134,9 @@ class GameRecord:
     end_entry_kind: str = omit_if_default("", key="ended")
     """For a game that a memory clear carried over: the kind of the entry that had ended it, or empty if none had."""
     claim_id: str = omit_if_default("", key="claim")
-    """Only in a game carried over by a memory clear: the id of the owed amount with which it is carried over."""
+    """The id of the claim (an amount owed) under which a memory clear carried the game over; otherwise empty."""
     round_steps: tuple[RecordedStep, ...] = omit_if_default(())
-    """Only in a game carried over by a memory clear: all steps of its round, if another seat had taken more."""
+    """All steps of the round, if a memory clear carried this game over and another seat's game had more steps."""
 
     @property
     def wager_cents(self) -> int:
@@ -152,7 +152,7 @@ class GameRecord:
     def returned_cents(self) -> int:
         """Return what a decided game returns to the player, in minor units: wins and returned stakes.
 
-        0 if undecided. Progressive levels and prizes in kind are not included.
+        It is 0 while the game is undecided. Progressive levels and prizes in kind are not included.
         """
         return 0 if self.outcome is None else self.outcome.returned_credits * self.denomination_cents
 
@@ -168,7 +168,7 @@ class GameRecord:
     def win_cents(self) -> int:
         """Return the win of a decided game in minor units, without progressive levels and prizes in kind.
 
-        0 if undecided.
+        It is 0 while the game is undecided.
         """
         return self.returned_cents - self.push_cents
 
@@ -179,7 +179,7 @@ class GameRecord:
 
     @property
     def meter_dimensions(self) -> dict[str, str | int]:
-        """Return the dimensions by which the meters of this game are separated: game, denomination and so on."""
+        """Return this game's value of each dimension by which meters can be split, such as its denomination."""
         return {
             "game": self.game_reference.id,
             "paytable": f"{self.game_reference.id}@{self.game_reference.version}",
@@ -214,7 +214,7 @@ class GameChoice:
     """The player's choice."""
     draws: tuple[DrawRecord, ...]
     outcome: Outcome | None
-    """The outcome; None while another decision is pending."""
+    """The result of the game; None if the game continues with another decision."""
     staked_credits: Count = omit_if_default(0)
     """The credits that the choice adds to the stake."""
     standing_credits: Count = omit_if_default(0)
@@ -233,7 +233,7 @@ class SharedTableState:
     round_id: str
     """The id of the round that left the table in this state."""
     shared_fields: tuple[str, ...] = field(metadata=stored_as("keys"))
-    """The names of all values that the players share, including those that are absent now."""
+    """The names of all values that players of this table share, also of those that ``shared_state`` lacks now."""
     shared_state: JSON = field(metadata=stored_as("table"))
     standing_bet_fields: tuple[str, ...] = omit_if_default((), key="bound")
     """The names of the shared values on which standing bets depend, such as the point."""
@@ -254,7 +254,7 @@ class TableRecord:
     denomination_cents: int
     table_state: JSON = field(metadata=stored_as("table"))
     standing_stakes: tuple[AccountAndCents, ...] = omit_if_default((), key="staked")
-    """The standing bets on the table, as account and minor units."""
+    """The standing bets on the table, each as the account from which it was staked and its amount in minor units."""
 
     @property
     def standing_bets_cents(self) -> int:
@@ -267,7 +267,7 @@ class TableBetsReturned:
     """Standing bets were returned from a table between two games (entry ``table.returned``)."""
 
     game_reference: GameReference = field(metadata=stored_as("game"))
-    """The definition of the table's game."""
+    """The id, version and digest of the definition of the table's game."""
     denomination_cents: int
     return_reason: Literal["taken_down", "stopped", "changed"] = field(metadata=stored_as("why"))
     """Why the bets were returned.
@@ -302,9 +302,9 @@ class MysteryPrizeRecord:
     hit_number: Count = field(metadata=stored_as("order"))
     """The number of this hit among all hits of the level."""
     opened_secret: Mapping[str, JSON] = field(metadata=stored_as("trigger"))
-    """The published secret as JSON of :class:`egm.progressive.trigger.MysteryTrigger`; the drawn number is a text."""
+    """The published secret as JSON of :class:`egm.progressive.trigger.MysteryTrigger`; its number is stored as text."""
     commitment: Sha256Digest | None
-    """The controller's commitment to the secret, as received before; None if none was received."""
+    """The commitment to the secret that the controller sent beforehand; None if the machine received none."""
     is_verified: bool = field(metadata=stored_as("proved"))
     """Whether the published secret matches the commitment and shows that this contribution won."""
     hits: tuple[LevelHitRecord, ...] = omit_if_default(())

@@ -51,7 +51,7 @@ def is_game_open(machine: PositionMachine) -> bool:
 
 
 def find_open_game(machine: PositionMachine) -> GameRecord | None:
-    """Return the game in progress as recorded so far, or None."""
+    """Return the record of the game in progress, played with credits or points; None if no game is open."""
     pointer = machine.memory.read(GamePointer, PlayKey.GAME) or find_tournament_game(machine)
     return None if pointer is None else read_cached_game(machine, pointer.play_id)
 
@@ -87,7 +87,7 @@ def find_last_game(machine: PositionMachine) -> tuple[GameRecord, LastGame] | No
 
 
 def list_stakes(machine: PositionMachine, game_record: GameRecord) -> tuple[AccountAndCents, ...]:
-    """Return the stakes of the open game in order, as pairs of account and minor units."""
+    """Return the stakes of the open game in the order in which they were made: each its account and minor units."""
     if game_record.stakes_by_account is not None:  # carried over from the journal before a memory clear
         first_stakes: tuple[AccountAndCents, ...] = game_record.stakes_by_account
     else:
@@ -100,7 +100,7 @@ def list_stakes(machine: PositionMachine, game_record: GameRecord) -> tuple[Acco
 
 
 def _list_wagers(machine: PositionMachine, entry_id: str) -> tuple[AccountAndCents, ...]:
-    """Return the wagers in a journal entry, as pairs of account and minor units."""
+    """Return the stakes that a journal entry posts, each as its account and its amount in minor units."""
     entry = machine.journal.get(entry_id)
     transfers = () if entry is None else entry.transfers
     return tuple(

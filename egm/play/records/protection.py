@@ -42,7 +42,10 @@ class ReminderRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnLimits:
-    """The limits that a player has set for themselves; 0 or None: no limit."""
+    """The limits that a player has set for themselves.
+
+    None (the player has requested nothing) and 0 (the player has requested 0) both mean that there is no limit.
+    """
 
     limit_minutes: Count | None = omit_if_default(None, key="minutes")
     limit_cents: CentsOrZero | None = omit_if_default(None, key="cents")

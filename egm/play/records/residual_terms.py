@@ -14,7 +14,7 @@ class ResidualTerms:
     """The rules for residual credit: what the player may do with it, and the smallest amount that is not residual."""
 
     treatment: Literal["stays", "given_up", "played"] = field(metadata=stored_as("way"))
-    """Whether residual credit ``stays``, or the player may have it ``given_up`` or ``played``, as in the profile."""
+    """``stays``: nothing may be done with it; ``given_up``: the player may give it up; ``played``: may stake it."""
     smallest_useful_cents: CentsOrZero = field(metadata=stored_as("useful_cents"))
     """The smallest amount that buys a game or a coin, in minor units; 0 if nothing can be bought."""
 

@@ -18,9 +18,9 @@ from paytables import Game, GameRules
 
 @dataclass(slots=True)
 class TableStatesAtRoundStart:
-    """The shared states of tables at the start of a round, by the digest of the game's definition.
+    """The state that each table's players shared at the start of a round, by the digest of the game's definition.
 
-    A state is kept until the games of all seats of the round have started.
+    A state is stored here until the games of all seats of the round have started.
     """
 
     state_by_digest: dict[str, JSON] = field(default_factory=dict)
@@ -29,7 +29,7 @@ class TableStatesAtRoundStart:
 # ------------------------------------------------------------------ the shared part and the player's part of a state
 @dataclass(frozen=True, slots=True)
 class TableStateFields:
-    """The names of the fields in a table's state that need separate treatment."""
+    """The names of the fields in a table's state that players share, and of those on which standing bets depend."""
 
     shared_fields: tuple[str, ...] = ()
     """The names of the fields that all players share, such as the shoe."""
@@ -97,8 +97,9 @@ def have_bets_joined_last_round(
 ) -> bool:
     """Return whether a player's standing bets took part in the table's last round.
 
-    If the shared values on which the bets depend have changed since, the other players have played a round
-    without them. Return True without standing bets, or if the table's players share nothing.
+    If the shared values on which the bets depend have changed since the player's last round, the other players have
+    played a round without this player. The result is also True if the player has no standing bets, or if the table's
+    players share nothing.
     """
     own_part = extract_player_state(player_state, state_fields)
     # Compare only the shared values on which standing bets depend.
@@ -187,7 +188,7 @@ def read_shared_state(machine: PositionMachine, digest: str) -> JSON:
 def build_shared_state_change(
     machine: PositionMachine, rules: GameRules, game_record: GameRecord
 ) -> dict[str, object]:
-    """Return what a step of a game changes in the table's shared state, by storage key.
+    """Return the state change that a game's step makes to the table's shared state; empty if it makes none.
 
     The first step of a game stores the id of its round, and the state before the round. The last step stores the state
     at the end of the game, unless the stored id is that of a newer round. There is no change if no state is shared, or
@@ -228,9 +229,10 @@ def _find_game(machine: PositionMachine, digest: str) -> Game | None:
 
 
 def _find_state_fields(machine: PositionMachine, digest: str) -> TableStateFields:
-    """Return the fields of a table's state that need separate treatment.
+    """Return which fields of a table's state players share, and on which of them standing bets depend.
 
-    If a round has been played at the table, they are those that were stored with it, otherwise those of the game.
+    If a round has been played at the table, the names stored with that round are returned, otherwise those that the
+    game's rules state.
     """
     if (
         machine.position.position_count > 1

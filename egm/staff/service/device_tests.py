@@ -1,4 +1,4 @@
-"""Device tests: through the real driver, and without changing any meter of value (J-10, J-11); touch calibration.
+"""Device tests, which use the real driver and change no meter of value (J-10, J-11), and touch calibration.
 
 The ids of a test ticket and a test payout have a prefix of their own (:data:`TEST_JOB_PREFIX`). So everything
 that the driver reports about them, also after a restart, is recognised as a test. A bill or ticket inserted into an
@@ -53,7 +53,7 @@ _HOPPER_DOORS: Final = frozenset({"main", "hopper", "belly"})
 
 
 def is_test_job_id(job_id: str) -> bool:
-    """Return whether a print job or a hopper payout is a device test."""
+    """Return whether this id of a print job or hopper payout is that of a device test."""
     return job_id.startswith(TEST_JOB_PREFIX)
 
 
@@ -76,11 +76,14 @@ def person_may_test_devices(machine: PositionMachine, event: Event) -> bool:
 def build_device_is_free_guard(no_ticket_query_waits: Guard[PositionMachine]) -> Guard[PositionMachine]:
     """Return the guard that decides whether a device test may start.
 
-    ``no_ticket_query_waits``: guard that no ticket in escrow waits for validation.
+    ``no_ticket_query_waits``: the guard that holds while no ticket in escrow waits for validation.
     """
 
     def device_is_free(machine: PositionMachine, event: Event) -> bool:
-        """Return whether the device to test exists, is not serving a player, and meets the conditions of the test."""
+        """Return whether the device to test exists, is not serving a player, and may be tested now.
+
+        A hopper may be tested only if one of its doors is open and the number of coins is within the profile's limit.
+        """
         device_test = event.read_payload(DeviceTest)
         match device_test.test_kind:
             case "print":
@@ -132,7 +135,7 @@ def payout_is_a_test(machine: PositionMachine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_test(machine: PositionMachine, event: Event) -> None:
-    """Start the requested test on its device, and record it; for a calibration, store it instead."""
+    """Record and start the requested test of a device; if the event has a touch calibration, store that instead."""
     device_test, page_data = event.read_payload(DeviceTest), machine.component(ServiceDesk).device_page_data
     if device_test.test_kind is None or device_test.test_kind == "calibrate":
         _store_calibration(machine, event)
@@ -199,7 +202,7 @@ def record_test_paper(machine: PositionMachine, event: Event) -> None:
 
 
 def record_test_ticket(machine: PositionMachine, _: Event) -> None:
-    """Record that the test ticket is printed up to its bar code."""
+    """Record that the printer has printed the bar code of the test ticket."""
     printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     machine.post(
         TEST_TICKET_PRINTED,

@@ -75,7 +75,7 @@ def another_position_is_chosen(machine: PositionMachine, event: Event) -> bool:
 
 @refusal_code("key_is_enough")
 def key_may_act_without_sign_in(machine: PositionMachine, event: Event) -> bool:
-    """Return whether the attendant's key that was turned may act without a further sign-in.
+    """Return whether the turn of the attendant's key takes effect without a further sign-in.
 
     True if the profile requires no sign-in for what the key would do, or if a person with the permission is signed in
     or has authorised the event.
@@ -141,11 +141,11 @@ def move_menu(machine: PositionMachine, event: Event) -> Event | None:
 
 
 def ask_for_sign_in(machine: PositionMachine, event: Event) -> None:
-    """Ask the person who turned the attendant's key to sign in; then the key acts as turned by that person."""
+    """Open the sign-in page for the person who turned the attendant's key; the key takes effect after the sign-in."""
     permission, authorisation = find_key_permission(machine), event.read_payload(Authorisation)
 
     def act_as_person(machine: PositionMachine, person: Person) -> PageResult:
-        """Record the sign-in, close the menu, and let the attendant's key act as turned by this person."""
+        """Record the sign-in, close the menu, and submit the key's event again as authorised by this person."""
         _record_sign_in(machine, person, "attendant")
         _sign_out(machine, "done")
         return SubmitEvent(Event(event.name, replace(authorisation, person=person.id, persons=(person.id,))))

@@ -70,7 +70,7 @@ STEP_COUNT_BY_PROCEDURE: Final = {
 class ManualChapter:
     """One chapter of a manual: a table whose rows have one cell for each of the ``columns``.
 
-    A reader looks up the first cell of a row. The chapter's texts are ``manual.chapter.<id>``,
+    The first cell of a row is what a reader looks up, such as a fault. The chapter's texts are ``manual.chapter.<id>``,
     ``manual.about.<id>`` and ``manual.column.<column>``.
     """
 

@@ -59,7 +59,10 @@ class MetersPage(MenuPage):
     split_dimension: str = ""
 
     def build_page(self, machine: PositionMachine) -> ServicePage:
-        """Return the meters' page: the jurisdiction's meters, then all that are not zero; or the split tables."""
+        """Return the page of the meters: their totals or, once a dimension was touched, their values split by it.
+
+        The totals are the jurisdiction's meters, then all meters that are not zero.
+        """
         reading = machine.journal.meters()
         if self.split_dimension:
             tables = self._build_split_tables(machine)

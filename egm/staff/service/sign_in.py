@@ -43,7 +43,7 @@ class SignInPage(MenuPage):
     """Page on which a person enters their staff number."""
 
     after_sign_in: Callable[[PositionMachine, Person], PageResult]
-    """The function that is called with the signed-in person and returns the next page result."""
+    """The function called with the person who has signed in; it returns what the menu does next."""
     title: PageText
     permission: Permission | None = None
     """The permission that the person must have; None: none is required."""
@@ -56,7 +56,7 @@ class SignInPage(MenuPage):
         return ServicePage(id="", title=self.title, prompt=prompt, actions=(BACK_ACTION,))
 
     def handle_input(self, machine: PositionMachine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
-        """Accept the staff number, and continue with its PIN."""
+        """Accept the typed staff number, and open the page for its PIN."""
         if action != "enter":
             return build_refusal("not_offered")
         if not text:
@@ -116,8 +116,9 @@ def reload_staff_roster(machine: PositionMachine) -> None:
     """Read the staff roster again; record its changes since the last reading, and the terminals' wrong PINs.
 
     If the roster cannot be read, or is not the one that the journal recorded (:mod:`egm.people.recorded_roster`),
-    raise RosterError and a technician's fault: nobody can sign in. If the second copy is the recorded roster,
-    it replaces the first one; the fault is raised all the same unless the file was only damaged.
+    raise RosterError and a technician's fault: nobody can sign in. If only the second copy is the recorded roster,
+    it replaces the first copy, and people can sign in. The fault is then raised too, unless the first copy was
+    merely damaged.
     """
     record_wrong_pins_of_terminals(machine)
     loaded_roster = machine.component(Roster)

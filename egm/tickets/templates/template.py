@@ -119,7 +119,7 @@ class TemplateLine(_Table):
     turn: Literal[0, 90, 270] = 0
     """The rotation in degrees counter-clockwise."""
     text: TextByLanguage
-    """The text with fields in braces, by language.
+    """The line's text by language; a name in braces is a field, which each ticket's own data replace.
 
     A bilingual ticket prints all languages of a line one after another. A line may also have only one language, with a
     second line for the other.
@@ -208,7 +208,7 @@ class TicketTemplate(_Table):
 
     @property
     def field_names(self) -> tuple[str, ...]:
-        """Return the names of the template's lines in order, which are the fields of the printer's template."""
+        """Return the names of the template's lines in order; the printer's own template has a field for each."""
         return tuple(line.name for line in self.lines)
 
     def build_job(self, job_id: str, ticket: Ticket, language: str) -> TicketJob:
@@ -341,7 +341,7 @@ class TicketTemplate(_Table):
 def _is_on_paper(line: TemplateLine) -> bool:
     """Return whether the paper has room for a line at its full ``width_mm``, at its position and rotation.
 
-    ``along_mm`` is the axis in which the line's text runs, ``across_mm`` the other axis.
+    In the code, ``along`` is the direction in which the line's text runs, ``across`` the other direction.
     """
     x_mm, y_mm = line.at_mm
     along_mm, across_mm = (y_mm, x_mm) if line.turn else (x_mm, y_mm)
