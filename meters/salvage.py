@@ -114,7 +114,7 @@ class JournalInspection(Generic[VisitorT]):
     def differing_meters(self) -> dict[str, tuple[int | None, int | None]]:
         """Return (value in the first copy, value in the second copy) for each meter in which the copies differ.
 
-        A value is None if that copy lacks the meter. The keys are the meter names.
+        There is no value (None) if that copy lacks the meter. The keys are the meter names.
         """
         names = sorted(self.first_reading.meter_values.keys() | self.second_reading.meter_values.keys())
         value_pairs = (

@@ -214,7 +214,7 @@ def _connect(path: Path, query: str) -> sqlite3.Connection:
 
 
 def _create_folder_in_memory() -> Path:
-    """Create a new private folder in a file system in RAM, or in /tmp if there is none; return its path."""
+    """Create a new private folder in a file system in RAM, or else in /tmp; return its path."""
     for number in count():
         folder = (_MEMORY_FOLDER if _MEMORY_FOLDER.is_dir() else _TEMPORARY_FOLDER) / f"egm-reading-{number}"
         with suppress(FileExistsError):

@@ -243,7 +243,7 @@ class BillDriver(LineDriver[MessageT]):
     def _handle_escrowed_paper(self, content: PaperContent | None, reported_code: bytes) -> None:
         """Handle the acceptor's report that a bill or ticket is in escrow.
 
-        ``content`` is None if its value or bar code is unknown. If the machine accepts bills of this value, or tickets,
+        ``content``: None if its value or bar code is unknown. If the machine accepts bills of this value, or tickets,
         it is informed and decides about this one; anything else is returned. The report is only stored until the value
         of every note code has been queried. While a stacking is ordered, the first report of another bill or ticket is
         ignored, because it may be a late reply from before the order.

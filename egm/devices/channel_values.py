@@ -80,7 +80,7 @@ class ChannelValueCheck:
         )
 
     def store_reported_value(self, channel: int, reported_value: ReportedValue | None) -> None:
-        """Store the value that the device reports for a channel; ``reported_value`` is None if it did not reply."""
+        """Store the value that the device reports for a channel; ``reported_value``: None if it did not reply."""
         if channel not in self._unqueried_channels:
             return
         self._unqueried_channels.remove(channel)

@@ -337,7 +337,7 @@ class LineDriver(ABC, Generic[MessageT]):
             self._emit(LineLost(device=self._name, reason=reason))
 
     def _set_driver_fault(self, code: FaultCode, detail: str | None) -> None:
-        """Raise a fault that the driver itself has detected; if ``detail`` is None, clear it."""
+        """Raise a fault that the driver itself has detected; without ``detail``, clear it."""
         if detail is None:
             if self._faults_found_by_driver.pop(code, None) is None:
                 return

@@ -159,7 +159,7 @@ class ReturnReason(StrEnum):
 class PaperReturned(DeviceEvent):
     """A bill or ticket was returned to the player from escrow.
 
-    ``content`` is None if its value or number is unknown.
+    ``content``: None if its value or number is unknown.
     """
 
     content: PaperContent | None

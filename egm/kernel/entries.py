@@ -363,7 +363,7 @@ class EntryDeclarations:
     ) -> Iterator[StoredEntry]:
         """Yield the entries of a log, newest first, at most ``entry_count_max`` of them.
 
-        If ``entry_count_max`` is None, yield at most the number of entries that the log shows by default.
+        Without ``entry_count_max``, yield at most the number of entries that the log shows by default.
         """
         kinds = [kind for kind in view.list_kinds() if self.belongs_to_log(kind, log)]
         if not kinds:

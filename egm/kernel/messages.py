@@ -209,7 +209,7 @@ class ProgressiveView(_Message):
 
 
 class ProgressiveWin(_Message):
-    """A hit of a progressive level by a game; ``amount_cents`` is None until a controller has confirmed the hit."""
+    """A hit of a progressive level by a game; ``amount_cents``: None until a controller has confirmed the hit."""
 
     id: str
     level: str

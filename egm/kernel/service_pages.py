@@ -99,7 +99,7 @@ class Replay(_PageModel):
     ``decision_kind`` is its kind, ``options`` what could be chosen, ``answer`` the player's choice and
     ``answered`` its text; for the outcome, ``decision_kind`` is empty. ``display`` is the data for drawing that
     step, as in :class:`~egm.kernel.messages.GameOutcome` and :class:`~egm.kernel.messages.DecisionRequest`.
-    ``paid_cents`` is None while the game is open.
+    ``paid_cents``: None while the game is open.
     """
 
     play_id: str

@@ -11,7 +11,7 @@ class LinksKey(StorageKey):
     HOST_STOPPED_POLLING_AT = "host_silent:", ClearAction.KEEP, KeyOwner.MACHINE
     """Key prefix, followed by a SAS host's name: the time since which that host does not poll.
 
-    There is no value while the host polls. If there is none when the machine starts, the time of that start is stored,
+    There is no value while the host polls. Without one when the machine starts, the time of that start is stored,
     because no host has polled yet.
     """
     HAS_AWAITED_HOST_START = "host_known:", ClearAction.KEEP, KeyOwner.MACHINE

@@ -287,7 +287,7 @@ class JournalPrintLedger:
             )
 
     def _find_job_id(self) -> str | None:
-        """Return the id of the stored print job, or None if there is none."""
+        """Return the id of the stored print job, or None."""
         printing_record = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
         return None if printing_record is None else printing_record.id
 

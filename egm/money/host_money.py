@@ -118,7 +118,7 @@ class HostMoney:
     is_cash_out_declined: bool = False
     """Whether the host has just declined a cash-out, which another payout method must now pay."""
     declined_balance_cents: int | None = None
-    """The balance that a host which alone may take cash-outs has just declined, in minor units; None if there is none.
+    """The balance that a host which alone may take cash-outs has just declined, in minor units, or None.
 
     The same balance is not offered to it again.
     """

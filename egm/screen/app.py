@@ -312,7 +312,7 @@ def create_clients(
     """Return the client of a screen to its machine, and its client to the bench.
 
     The screen belongs to the player position ``position``; ``state_folder`` is the machine's state folder. If
-    ``with_bench`` is false, the second client is None. ``is_onlooker`` says that no player uses the screen; the
+    ``with_bench`` is false, there is no second client (None). ``is_onlooker`` says that no player uses the screen; the
     client then promises no heartbeats.
     """
     sockets = state_folder / "run"

@@ -483,7 +483,7 @@ def mark_machine_connection_lost(view: View) -> View:
 def show_start_up_activity(view: View, activity: StartUpActivity | None) -> View:
     """Return the view of a machine that is not connected, after its start-up activity was read.
 
-    ``activity`` is None for a machine that is not starting. When a start has ended, the machine should soon connect.
+    ``activity``: None for a machine that is not starting. When a start has ended, the machine should soon connect.
     The seconds after which the screen asks for an attendant are then counted from this moment.
     """
     has_stopped_starting = activity is None and view.start_up_activity is not None

@@ -291,7 +291,7 @@ class BrowserScreen:
     def take_inputs(self) -> list[TouchFraction | Action] | None:
         """Return the browser's taps and keys since the last call.
 
-        If there are none, and the browser's window has a new size, fit the picture to it. A tap must be read with the
+        Without any, and the browser's window has a new size, fit the picture to it. A tap must be read with the
         layout in which it was made.
         """
         with self._lock:

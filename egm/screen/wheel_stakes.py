@@ -24,7 +24,7 @@ def find_wheel_turns_min(game: GameView | None) -> int:
 def read_area_stakes(game: GameView, snapshot: Snapshot) -> dict[str, int]:
     """Return the stake on each area of the current bet, in credits.
 
-    If the bet names no areas, return the stakes of the first preset bet with the same cost; empty if there is none.
+    If the bet names no areas, return the stakes of the first preset bet with the same cost; empty without one.
     """
     stake_by_area = snapshot.bet_wager.get("bets")
     if isinstance(stake_by_area, Mapping):

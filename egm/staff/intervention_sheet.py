@@ -194,7 +194,7 @@ def _build_sheet(
     """Return the sheet of an intervention from its journal entries.
 
     ``opening_entry`` and ``closing_entry`` are its first and last entry, ``sheet_lines`` the entries that the sheet
-    lists. ``closing_entry`` is None while the intervention is open.
+    lists. ``closing_entry``: None while the intervention is open.
     """
     opening_record = read_details(opening_entry)
     closing_record = {} if closing_entry is None else read_details(closing_entry)

@@ -35,7 +35,7 @@ class OptionValues:
     """Base class of the form that changes an operator option, and of the entry that records the change.
 
     Only the fields of the changed option have values: its amount in minor units for a limit of the bet; ``game`` and
-    ``on`` for a game; ``game``, ``denomination_cents`` and ``on`` for a denomination. All others are None.
+    ``on`` for a game; ``game``, ``denomination_cents`` and ``on`` for a denomination. All others stay None.
     """
 
     __slots__ = ()  # a class with two bases has the slots itself

@@ -100,7 +100,7 @@ class PrintedTerms:
 
 
 #: A function that creates a ticket number for a kind of ticket and the machine's enrolment with a host (None: not
-#: enrolled). It returns None if it needs an enrolment and there is none.
+#: enrolled). It returns None if it needs an enrolment and has none.
 CreateTicketNumber = Callable[[TicketKind, TicketNumberingEnrolment | None], str | None]
 
 
@@ -425,9 +425,9 @@ class TicketDesk:
     def _find_fresh_number(self, kind: TicketKind) -> str | None:
         """Return an unused ticket number, or None if no number can be created; the machine then pays by hand.
 
-        The result is None if the machine needs an enrolment by the host and has none. It is also None if a fixed number
-        of tries gives only used numbers, because the host has enrolled the machine with a sequence that was used
-        before; the next call continues after the numbers already tried. Raises :class:`TicketOrderError` if the
+        No number can be created if the machine needs an enrolment by the host and has none, or if a fixed number of
+        tries gives only used numbers, because the host has enrolled the machine with a sequence that was used before.
+        The next call continues after the numbers already tried. Raises :class:`TicketOrderError` if the
         machine's own random source gives only used numbers, because it is then broken.
         """
         for _ in range(_FREE_NUMBER_ATTEMPTS_MAX):

@@ -77,7 +77,7 @@ class TicketRedemption:
 class LockedTicket:
     """Holder of the ticket in escrow that is locked in the ticket ledger and not yet ordered into the cash box.
 
-    ``redemption`` is None if there is no such ticket.
+    ``redemption``: None if there is no such ticket.
     """
 
     redemption: TicketRedemption | None = None

@@ -359,7 +359,7 @@ class TicketStore:
             )
 
     def advance_enrolment(self, machine_serial: str) -> TicketNumberingEnrolment | None:
-        """Increment the sequence in a machine's enrolment, and return the enrolment; None if there is none."""
+        """Increment the sequence in a machine's enrolment, and return the enrolment, or None."""
         with self.transaction():
             self._run_sql(
                 "UPDATE enrolment SET sequence = (sequence + 1) % ? WHERE machine_serial = ?",

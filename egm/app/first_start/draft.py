@@ -99,7 +99,7 @@ class CabinetFileDraft:
     def list_game_denominations(self, game_name: str) -> list[int]:
         """Return those of the chosen denominations that the game ``game_name`` offers, in minor units.
 
-        If there are none, the machine will not offer the game.
+        Without any, the machine will not offer the game.
         """
         return [
             cents

@@ -146,7 +146,7 @@ class LinkEnrolmentStep(SetupStep):
         return NextStep.FORWARD
 
     def _read_enrolment_of_this_machine(self, draft: CabinetFileDraft) -> CertificateDetails | None:
-        """Return the details of the link certificate in use, or None if there is none for this machine's serial number.
+        """Return the details of the link certificate in use, or None without one for this machine's serial number.
 
         Raises EnrolmentError if the certificate has expired or is not valid yet.
         """

@@ -149,7 +149,7 @@ class SignedStep(SetupStep):
         return self._check_signer_pin(draft, self.entered_staff_number, text)
 
     def _go_back(self) -> NextStep:
-        """Undo the last input of the signers; if there is none, go to the previous step.
+        """Undo the last input of the signers; without one, go to the previous step.
 
         If a staff number is entered, clear it. Otherwise discard the signers whose PINs were accepted.
         """

@@ -327,7 +327,7 @@ def decode_coin_or_bill_name(data: bytes, digit_count: int) -> tuple[str, int | 
     """Decode the name of a coin or bill; return its country and its value in the country's own unit.
 
     A name is two letters, ``digit_count`` digits and an issue letter (``US025A``, ``EU0010B``). Dots mean that
-    nothing is programmed: value 0. For any other name the value is None.
+    nothing is programmed: value 0. For any other name there is no value (None).
     """
     name = data.decode("ascii", "replace")
     if name and not name.strip("."):

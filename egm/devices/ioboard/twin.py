@@ -234,7 +234,7 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         return f"{button} pressed"
 
     def _set_mains(self, *, good: bool) -> str:
-        """Make the mains sensor report mains voltage if ``good``; otherwise that there is none."""
+        """Make the mains sensor report mains voltage if ``good``; otherwise that it is missing."""
         self._set_input("sensor", "mains_good", is_on=good)
         return "mains sensor set"
 

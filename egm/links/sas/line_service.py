@@ -198,7 +198,7 @@ class SasLineService:
     def _run_effect(self, effect: RunPollEffect, future: "Future[Reply | None]") -> None:
         """Run the effect function of a host's poll, and set the reply that it returns in ``future``.
 
-        The reply is None for an invalid poll.
+        There is no reply (None) for an invalid poll.
 
         If the machine itself fails, record that the poll was not answered, and raise the error.
         """

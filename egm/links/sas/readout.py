@@ -65,7 +65,7 @@ class SasReadout:
     player_denomination_cents: int
     """The denomination that the player has selected, in minor units."""
     handpay: HandpayReadout | None
-    """The hand-pay that is owed to the player and that this host has not read; None if there is none."""
+    """The hand-pay that is owed to the player and that this host has not read, or None."""
     hopper: HopperReadout | None
     """The hopper, or None if the machine has none."""
     payout_coin_cents: int | None
