@@ -196,7 +196,7 @@ class Outcome:
 
     @property
     def push_credits(self) -> int:
-        """Return the part of :attr:`win_credits` that is only returned stakes: pushes, halves, bets taken down."""
+        """Return the part of :attr:`returned_credits` that is only returned stakes: pushes, halves, bets taken down."""
         return sum([settlement.credits for settlement in self.settlements if settlement.is_stake_returned])
 
     @property

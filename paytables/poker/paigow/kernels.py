@@ -41,7 +41,7 @@ def count_hands_beaten(
     weights: Ints,
     result_counts: Ints,
 ) -> None:
-    """Count, for each setting of the player's cards, the bank's hands that lose to the player's and that win.
+    """Count, for each setting of the player's cards, the bank hands that it beats and the bank hands that beat it.
 
     ``setting_strengths`` has the strength of the low and the high hand of each setting. ``bank_low_strengths`` and
     ``bank_high_strengths`` have these strengths for each combination of the bank's ranks, and ``weights`` its number of

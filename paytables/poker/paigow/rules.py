@@ -383,7 +383,7 @@ class PaiGowPokerRules(TwoHandsRules):
 
     @staticmethod
     def _compute_worst_return(bet_figures: BetAnalysis) -> Fraction:
-        """Return the mean return of a bet in credits, with the worst decisions if it has any."""
+        """Return the mean return of a bet in credits, with the worst decisions if figures for them are stated."""
         return (
             bet_figures.mean_credits
             if bet_figures.worst_rtp is None

@@ -182,7 +182,7 @@ class _RoundHands:
 
 @dataclass(frozen=True)
 class RoomRules(SeatedRules):
-    """The rules of a poker room's game; ``button`` is the seat that gets the button, or the next seat with a bet."""
+    """The rules of a poker room's game, with the seat that gets the dealer button in the next game."""
 
     definition: RoomDefinition
     button: int = 0
@@ -212,7 +212,7 @@ class RoomRules(SeatedRules):
 
     @property
     def time_to_act(self) -> TimeToAct:
-        """Return the time for a decision and the time bank that the definition states, or else the usual time."""
+        """Return the time for a decision and the time bank that the definition states, or the defaults."""
         terms = self.definition.time_to_act
         return TimeToAct() if terms is None else TimeToAct(terms.seconds, terms.bank_seconds)
 
@@ -238,7 +238,7 @@ class RoomRules(SeatedRules):
     def with_table_state(self, table_state: object) -> Self:
         """Return these rules with the button's seat from the stored table state.
 
-        Raises ValueError for a state that no game can have left.
+        Raises ValueError if the state is anything else than a button at a seat of this table.
         """
         if table_state is None:
             return self.with_table_fields(button=0)

@@ -201,7 +201,10 @@ class PokerRules(SeatedRules):
         return replace(spot, bet_min=bet_min, bet_max=bet_max, added_bet_multiples=tuple(map(str, multiples)))
 
     def check_definition(self, file: str) -> None:
-        """Refuse stakes that can leave a fraction of a credit, and invalid levels. Raises :class:`DefinitionError`."""
+        """Refuse stakes that can leave a fraction of a credit, and invalid progressive levels.
+
+        Raises :class:`DefinitionError`.
+        """
         factors: dict[str, list[Fraction]] = {}
         for option in (option for step in self.definition.steps for option in step.options):
             if option.added_stake_factor:
@@ -533,7 +536,7 @@ class PokerRules(SeatedRules):
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def list_remarks(self) -> tuple[DefinitionRemark, ...]:
-        """Return remarks on a legal pay table that may surprise: a better hand that pays less."""
+        """Return remarks on a legal pay table that may surprise because a better hand pays less."""
         lower_pay_remarks = []
         for n, spot in enumerate(self.definition.bet_spots):
             for rows, name in (

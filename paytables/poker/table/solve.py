@@ -82,7 +82,11 @@ def build_figures_from_cases(
     worst_return: Fraction,
     simplest_return: Fraction | None,
 ) -> ProvedFigures:
-    """Return a poker bet's figures from the number of cases that end with each net in ``case_count_by_net``."""
+    """Return a poker bet's figures from the number of cases that end with each net result.
+
+    ``worst_return`` and ``simplest_return`` are the mean net results of the worst and of the simplest published
+    strategy.
+    """
     total = sum(case_count_by_net.values())
     rates = {
         format_fraction(net): format_fraction(Fraction(cases, total))
@@ -508,7 +512,7 @@ class OneDecisionSolver:
     ) -> Ints | None:
         """Return, for each class of hands, the index of the option that a published strategy chooses.
 
-        Return None if the strategy has no lines, or if the player decides before seeing all own cards.
+        ``lines`` are the strategy. Return None if there are none, or if the player decides before seeing all own cards.
         """
         if not lines or self.known_card_count < self.own_card_count:
             return None

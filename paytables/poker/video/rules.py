@@ -251,7 +251,7 @@ class VideoPokerRules(TablelessRules):
         )
 
     def list_remarks(self) -> tuple[DefinitionRemark, ...]:
-        """Return remarks on a legal pay table that may surprise: a row that pays less than the row below it."""
+        """Return remarks on a legal pay table that may surprise because a row pays less than the row below it."""
         pays = [pay.pay_per_credit for pay in self.definition.pay_rows]
         return tuple(
             DefinitionRemark(
