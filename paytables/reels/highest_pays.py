@@ -218,6 +218,6 @@ class _SearchBranch:
     won_credits: int
     """The pay that these windows have won already."""
     live_components: tuple[ComponentProgress, ...]
-    """The components that can still win, with their nodes and factors."""
+    """The components that can still win, each with its node and the factor (number of ways) of its win."""
     award_nodes: tuple[int, ...]
     """The current nodes of the components that can give awards."""
