@@ -97,7 +97,7 @@ class TwoHandsDefinition(TableDefinition):
     player_bank: PlayerBank | None = None
     """The terms on which a player may be the bank; None: the machine always is."""
     proved: WinPushLoseChances | None = None
-    """The stored exact probabilities of the stake's results, or None."""
+    """The stored exact probabilities of the stake's results; None: not stored."""
 
     @model_validator(mode="after")
     def _check_player_bank(self) -> Self:

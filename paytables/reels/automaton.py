@@ -58,7 +58,7 @@ class GraphEnd:
     """What one pay component (a line, ways or a scatter) wins in one window: the prize, and the cells that won it."""
 
     prize: LinePrize | None = None
-    """The prize won, or None."""
+    """The prize won; None: the component wins nothing."""
     multiplier: int = 1
     """The factor of the prize's credits, from the wilds in the win."""
     winning_mask: tuple[bool, ...] = ()

@@ -299,7 +299,7 @@ class HoldBonus(_EnumerableBonusStage):
     items: tuple[BonusItem, ...]
     """The kinds of coin, drawn by their weights."""
     full_board_prize: BonusItem | None
-    """The prize if every cell holds a coin, or None."""
+    """The prize if every cell holds a coin; None: no such prize."""
     start_coins: int
     """The number of coins on the board at the start."""
 

@@ -66,7 +66,7 @@ def explain_pays(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
 def list_remarks(
     definition: ReelsDefinition, stages: Mapping[str, ModeStages]
 ) -> tuple[DefinitionRemark, ...]:
-    """Return remarks on what is legal but surprising in a reel game's definition, each with its key."""
+    """Return remarks on what is legal but surprising in a reel game's definition, each with the key it is about."""
     remarks = [remark for explainer in _iter_stage_explainers(stages) for remark in explainer.list_remarks()]
     first_stages = {mode.first_stage for mode in definition.bets.modes}
     remarks += [

@@ -391,7 +391,7 @@ class PaiGowPokerRules(TwoHandsRules):
         )
 
     def explain_pays(self) -> tuple[str, ...]:
-        """Return sentences on what a win of the stake pays, and on the side bets."""
+        """Return English sentences that say what a winning stake pays and what each side bet pays."""
         rows = [f"{spot.names['en'].lower()} pays {spot.odds}" for spot in self.list_side_bet_spots()]
         side_bet_text = f"{format_count(len(rows), 'side bet')}: {', '.join(rows)}"
         return (*super().explain_pays(), *([side_bet_text] if rows else []))

@@ -168,7 +168,7 @@ class _RoundHands:
         return _BUTTON_TEXT if player.seat == self.button else None
 
     def _list_seen_cards(self, seat: int) -> list[str]:
-        """Return a seat's cards as text, face down where the viewing seat may not see them."""
+        """Return the names of a seat's cards; a card that the viewing seat may not see is named as face down."""
         is_face_up = seat in self.seats_shown or can_see_seat_cards(seat, self.viewer)
         return [
             format_card(card) if is_face_up or index in self.face_up_indexes else FACE_DOWN_CARD_TEXT

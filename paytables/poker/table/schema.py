@@ -46,7 +46,7 @@ StakeMultiple = Annotated[str, StringConstraints(pattern=r"^[1-9]\d*(/[1-9]\d*)?
 
 
 def _check_cards_text(cards: str | None) -> None:
-    """Raise ValueError unless ``cards`` is None or text that names cards."""
+    """Raise ValueError if ``cards`` is a text that does not name cards; None is accepted."""
     if cards is not None:
         parse_cards(cards)
 
@@ -76,7 +76,7 @@ class BetSpot(StrictTable):
     base_stake_multiple: StakeMultiple = Field(default="1", alias="times")
     """The stake of this bet as a multiple of the stake of the bet ``base_spot``."""
     required_spot: Identifier | None = Field(default=None, alias="needs")
-    """The id of a bet that must be placed with this one, or None."""
+    """The id of a bet that must be placed with this one; None: no other bet is needed."""
     ranking_name: RankingName = Field(default="five", alias="order")
     """The name of the ranking order that ranks the bet's hands."""
     player_card_count: PositiveInt | None = Field(default=None, alias="player")
@@ -96,7 +96,7 @@ class BetSpot(StrictTable):
     pay_rows: tuple[PayRow, ...] = Field(default=(), alias="pay")
     """The pay table of a bet that the player's cards alone decide."""
     overriding_rows: tuple[PayRow, ...] = Field(default=(), alias="first")
-    """Pay-table rows that decide the bet whatever hand the bank has; the other rules apply if none fits."""
+    """Pay-table rows that decide the bet whatever hand the bank has. If no row fits, the other rules decide it."""
     bonus_rows: tuple[PayRow, ...] = Field(default=(), alias="bonus")
     """Pay-table rows that are paid in addition to the bet's result."""
 
@@ -177,9 +177,9 @@ class RoundStep(StrictTable):
     """
 
     deal: StepDeal | None = None
-    """The cards that the step deals, or None."""
+    """The cards that the step deals; None: it asks for a decision instead."""
     decision_name: Identifier | None = Field(default=None, alias="ask")
-    """The id of the decision that the step asks for, or None."""
+    """The id of the decision that the step asks for; None: it deals cards instead."""
     options: tuple[DecisionOption, ...] = Field(default=(), alias="option")
     """The options of the decision."""
     skipped_with_bets: tuple[Identifier, ...] = Field(default=(), alias="unless")

@@ -360,7 +360,7 @@ class OneDecisionSolver:
     def count_bank_hands_by_comparison(self) -> Ints:
         """Return the number of bank hands by their comparison with each class of the player's hands.
 
-        The indexes are the comparison (as in :data:`HAND_COMPARISONS`), the class, and the bank's visible card.
+        The axes are the comparison (as in :data:`HAND_COMPARISONS`), the class and the bank's visible card.
         """
         bank_hands = build_sets(52, self.duel.bank_card_count)
         qualifying_strength = self.duel.lowest_qualifying_strength

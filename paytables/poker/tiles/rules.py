@@ -96,7 +96,7 @@ class PaiGowRules(TwoHandsRules):
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _analyse_stake(self, stake_credits: int, bet_name: str = PLAYER_STAKE_SPOT) -> BetAnalysis:
-        """Return the exact figures of one seat's stake, as stored or computed."""
+        """Return the exact figures of one seat's stake: those stored in the definition, else computed now."""
         exact_figures = self.definition.proved or self.prove()
         return self.build_figures(
             exact_figures,

@@ -47,4 +47,4 @@ class PaiGowDefinition(TwoHandsDefinition):
     worthless_low_loses: bool = True
     """Whether a player's low hand of 0 points always loses to the bank's low hand (s. 109, 1)."""
     proved: ProvedFigures | None = Field(None, description="written by `python -m tools.dev prove`")
-    """The stored exact figures, or None."""
+    """The stored exact figures of the game; None: not stored."""

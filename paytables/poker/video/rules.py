@@ -80,7 +80,7 @@ class VideoPokerRules(TablelessRules):
         return HandRanking(self.definition.deck.ranking_rules)
 
     def find_pay_row(self, cards: list[int]) -> VideoPokerPayRow | None:
-        """Return the row of the pay table that a final hand of five cards wins, or None."""
+        """Return the row of the pay table that a final hand of five cards wins; None: it wins nothing."""
         ranking_rules = self._ranking.rules
         wild_count = sum(
             (JOKER_RANK if card == JOKER else get_rank(card)) in ranking_rules.wild_ranks for card in cards
