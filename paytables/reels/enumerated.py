@@ -141,7 +141,7 @@ class _StageFiguresAccumulator:
             self._case_count_by_award[award.kind, award.name] += case_count
 
     def build_result(self) -> _EnumeratedFigures:
-        """Return the exact figures of all windows added so far."""
+        """Return the stage's exact figures, from the windows that were added."""
         return _EnumeratedFigures(
             distribution={key: Fraction(n, self._cycle) for key, n in self._case_count_by_result.items()},
             prizes=[

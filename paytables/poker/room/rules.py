@@ -191,7 +191,7 @@ class RoomRules(SeatedRules):
     # ------------------------------------------------------------------ the table
     @property
     def seats_min(self) -> int:
-        """Return how many players a game needs at least."""
+        """Return the smallest number of players for which a game can be played."""
         return PLAYERS_MIN
 
     @property

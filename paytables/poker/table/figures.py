@@ -127,7 +127,7 @@ def _build_prize(payment_rate: BetPaymentRate, initial_stake_credits: int, cost_
 
 
 def _estimate_computing_time(definition: PokerDefinition) -> str:
-    """Return text for the operator: how long it takes to compute this game's figures."""
+    """Return how long the computation of this game's figures takes, as text for the operator."""
     has_shared_board = definition.duel is not None and any(
         step.deal and step.deal.board_card_count for step in definition.steps
     )

@@ -358,7 +358,7 @@ class OneDecisionSolver:
         )
 
     def count_bank_hands_by_comparison(self) -> Ints:
-        """Return the number of bank hands by their comparison with each class of the player's hands.
+        """Return how many bank hands do not qualify, or lose to, tie with or beat each class of player hands.
 
         The axes are the comparison (as in :data:`HAND_COMPARISONS`), the class and the bank's visible card.
         """
