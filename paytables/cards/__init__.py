@@ -1,4 +1,4 @@
-"""Cards, decks and shoes; hand rankings by each game's own order; hands that differ in suits only."""
+"""Cards, decks and shoes, the ranking of poker hands by each game's own order, and arrays over all hands of a deck."""
 
 from paytables.cards.card import (
     ACE_RANK,

@@ -101,8 +101,8 @@ def find_category_of_strength(strength: int, ranking_rules: RankingRules = FIVE_
 def unpack_ranks(strength: int) -> tuple[int, ...]:
     """Return the five numbers in a strength that decide between hands of one category, the most important first.
 
-    They are the ranks of pairs and other sets, then the ranks of single cards. For a straight, the first number
-    is its rank among straights: the larger number is the better straight. The lowest has 0, in pai gow 1.
+    They are the ranks of pairs and other sets, then the ranks of single cards. For a straight, the first number is its
+    rank among straights: the larger number is the better straight. The lowest straight has 0, in pai gow poker 1.
     """
     return tuple(strength >> shift & 15 for shift in (16, 12, 8, 4, 0))
 

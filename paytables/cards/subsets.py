@@ -148,7 +148,7 @@ class CardSets:
         return best_strengths
 
     def count_wilds(self, ranking_rules: RankingRules) -> tuple[Ints, int]:
-        """Return the number of wild cards in each set, and the order's wild ranks as bits, the joker's left out."""
+        """Return the number of wild cards in each set, and the order's wild ranks as bits, without the joker."""
         wild_count_by_card = np.array(
             [(card >> 2) in ranking_rules.wild_ranks for card in range(self.deck_size)], dtype=np.int8
         )

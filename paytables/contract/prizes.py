@@ -87,7 +87,7 @@ class LevelParticipation:
     spots: tuple[str, ...] = ()
     """The betting spots of the side bet that plays for the level; empty if there is none."""
     qualifying_credits: int | None = None
-    """The credits to which ``increment`` applies: all such stakes; None: the whole wager."""
+    """The credits to which ``increment`` applies: all stakes that play for the level; None: the whole wager."""
     partial_hit_rates: Mapping[Fraction, Fraction] = field(default_factory=dict)
     """The exact mean number of hits per game that pay only a part of the level, by that part."""
 

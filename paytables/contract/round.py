@@ -54,7 +54,7 @@ class Decision:
         return replace(self, prompt={**self.prompt, **self.build_more_prompt()}, build_more_prompt=None)
 
     def get_chosen_option(self, choice: "Choice | None") -> Json:
-        """Return the chosen option. Raises :class:`ChoiceError` unless it is one of the options."""
+        """Return the option chosen by ``choice``. Raises :class:`ChoiceError` if it is not one of the options."""
         if choice is None or choice.value not in self.options:
             given_text = "nothing" if choice is None else repr(choice.value)
             raise ChoiceError(f"{self.kind}: {given_text} is not one of {list(self.options)}")
@@ -196,7 +196,7 @@ class Outcome:
 
     @property
     def push_credits(self) -> int:
-        """Return the part of :attr:`win_credits` that is only returned stakes: pushes, halves, bets taken down."""
+        """Return the part of :attr:`returned_credits` that is only returned stakes: pushes, halves, bets taken down."""
         return sum([settlement.credits for settlement in self.settlements if settlement.is_stake_returned])
 
     @property

@@ -154,7 +154,7 @@ class Wager:
     credits: int
     """The total of the new stakes. Credits taken off standing bets are not subtracted: a settlement returns them."""
     options: Mapping[str, Json] = field(default_factory=dict)
-    """What the game needs to play the wager: the mode, the level, or the credits on each spot."""
+    """What the game needs to play the wager, such as the mode and the bet level, or the credits on each spot."""
 
     @property
     def seat(self) -> int | None:

@@ -84,7 +84,7 @@ class SolvedStrategy:
     mean_stake: Fraction
     """The mean total stake of a round, all bets included, in units."""
     result_counts: tuple[tuple[int, ...], ...]
-    """The number of cases by the bet made (row) and the result (column), as in :func:`_count_flop_cases`."""
+    """The number of cases by the bet made (row) and the result (column), numbered as in :func:`_count_flop_cases`."""
 
 
 class HoldemSolver:
@@ -530,7 +530,7 @@ def _count_flop_cases(
 
     ``early_bet_indexes[hole]`` is the index of the bet made before the turn, 0 for none; ``continues_at_turn[turn,
     hole]`` says whether a player without such a bet continues. ``equal_flop_count`` is the number of flops that this
-    one represents. ``distribution[bet, result]`` gets the number of cases. Bets: 0 folded, 1 turn, 2 turn and river,
+    one represents. ``result_counts[bet, result]`` gets the number of cases. Bets: 0 folded, 1 turn, 2 turn and river,
     then the bets before the turn. Results: the bank does not qualify, the player is worse, equal, then better by
     category.
     """

@@ -97,7 +97,7 @@ def _list_suit_splits(card_count: int) -> list[tuple[int, ...]]:
 def _list_ascending_masks(
     masks: list[list[int]], counts: Sequence[int], mask_min: int = 0
 ) -> list[tuple[int, ...]]:
-    """Return every choice of one rank mask per suit in which the masks ascend from suit to suit.
+    """Return every choice of one rank mask (a suit's ranks, as bits) per suit with masks ascending from suit to suit.
 
     The mask of the n-th suit has ``counts[n]`` ranks. ``masks`` has all rank masks by their number of ranks; the mask
     of the first suit is at least ``mask_min``.

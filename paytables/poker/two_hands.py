@@ -97,7 +97,7 @@ class TwoHandsDefinition(TableDefinition):
     player_bank: PlayerBank | None = None
     """The terms on which a player may be the bank; None: the machine always is."""
     proved: WinPushLoseChances | None = None
-    """The stored exact probabilities of the stake's results, or None."""
+    """The stored exact probabilities of the stake's results; None: not stored."""
 
     @model_validator(mode="after")
     def _check_player_bank(self) -> Self:
@@ -119,7 +119,7 @@ class SeatRound:
     dealt_pieces: list[int] = field(default_factory=list)
     """The cards or tiles dealt to the seat, each as its number in the pack or set."""
     hand_setting: HandSetting | None = None
-    """How the seat sets its cards or tiles as a low and a high hand; None before, and if it has surrendered."""
+    """How the seat sets its cards or tiles; None until it has decided, and if it has surrendered."""
 
     @property
     def hand_id(self) -> str:
@@ -136,7 +136,7 @@ class TwoHandsRules(PlayerBankRules):
 
     definition: TwoHandsDefinition
     bank_turn: BankTurn = FIRST_BANK_TURN
-    """The turn in which seats are offered the bank of the next round."""
+    """Which seat is offered the bank of the next round first, and which seats may be the bank."""
 
     PIECES_PER_HAND: ClassVar[int]
     """The number of cards or tiles dealt to each player."""
@@ -348,7 +348,7 @@ class TwoHandsRules(PlayerBankRules):
     ) -> dict[str, object]:
         """Return data for the screen: the settings of a seat's cards or tiles, the bank's setting and the advised one.
 
-        ``setting_by_mask`` has each setting by the indices of its low hand, as bits.
+        The keys of ``setting_by_mask`` are the low hands as bits: bit n stands for the piece with index n.
         """
         return {
             "ways": {str(mask): self.describe_setting(setting) for mask, setting in setting_by_mask.items()},
@@ -435,7 +435,10 @@ class TwoHandsRules(PlayerBankRules):
     def _build_hand(
         self, hand_id: str, dealt_pieces: Sequence[int], hand_setting: HandSetting | None
     ) -> dict[str, object]:
-        """Return one hand as the screen shows it; ``hand_setting`` is how it is set; None if it is not set."""
+        """Return one hand as the screen shows it.
+
+        ``hand_setting`` is its division into a low and a high hand, None if it is not divided yet.
+        """
         if hand_setting is None:
             return {"id": hand_id, "cards": [self.PIECE_NAMES[piece] for piece in dealt_pieces]}
         cards = self._list_set_pieces(dealt_pieces, hand_setting)

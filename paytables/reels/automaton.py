@@ -58,7 +58,7 @@ class GraphEnd:
     """What one pay component (a line, ways or a scatter) wins in one window: the prize, and the cells that won it."""
 
     prize: LinePrize | None = None
-    """The prize won, or None."""
+    """The prize won; None: the component wins nothing."""
     multiplier: int = 1
     """The factor of the prize's credits, from the wilds in the win."""
     winning_mask: tuple[bool, ...] = ()
@@ -66,7 +66,7 @@ class GraphEnd:
 
     @property
     def value(self) -> int:
-        """Return the credits of the prize won, times the multiplier of its wilds, for one way; 0 without a prize."""
+        """Return the credits for one way: the prize times the multiplier of its wilds; 0 without a prize."""
         return 0 if self.prize is None else self.prize.credits * self.multiplier
 
     @property
@@ -89,14 +89,14 @@ ANY_LETTER: Final = -1
 
 
 class LiveStep(NamedTuple):
-    """A step of an automaton after which a win is still possible, and all letters that lead to it."""
+    """A step of an automaton after which a win is still possible, and the letters that lead to it."""
 
     next_node: int
     """The node after the step."""
     factor: int
     """The factor by which the step multiplies the win's weight."""
     signed_letters: list[tuple[int, int]]
-    """The letters that lead to the step, each with the sign of its count in the sum.
+    """The letters that lead to the step, with signs: the step's count is the signed sum of the letters' counts.
 
     The step of most letters has (+1, any letter), and (-1, letter) for each exception.
     """
@@ -128,7 +128,7 @@ class WinGraph:
     _node_by_end: dict[GraphEnd, int] = field(default_factory=dict)
     """The final node of each result, so that equal results have one node."""
     _live_steps_by_node: dict[int, list[LiveStep]] = field(default_factory=dict)
-    """The results of :meth:`list_live_steps` so far."""
+    """The results of :meth:`list_live_steps`, by node, for the nodes asked for so far."""
 
     def _add_node(self, end: GraphEnd) -> int:
         """Add a final node with this result (``end``), or an inner node without one; return the node's number."""
@@ -237,10 +237,11 @@ def evaluate_window(
 ) -> int:
     """Return the credits at bet level 1 that ``components`` win in one window, by walking their automata.
 
-    Component ``components[i]`` starts in node ``nodes[i]`` with the weight ``factors[i]``. If no reel is read yet,
-    these are its start node and 1. ``column_offsets[x]`` is the offset in ``letters`` of the x-th column that is still
-    to be read; a column has one letter per component. The last node and weight of each component are written to
-    ``end_nodes`` and ``end_weights``. The cabinet runs this function on lists; the laboratory compiles it for arrays.
+    Component ``components[i]`` starts in node ``start_nodes[i]`` with the weight ``start_weights[i]``. If no reel is
+    read yet, these are its start node and 1. ``column_offsets[x]`` is the offset in ``letters`` of the x-th column that
+    is still to be read; a column has one letter per component. The last node and weight of each component are written
+    to ``end_nodes`` and ``end_weights``. The cabinet runs this function on lists; the laboratory compiles it for
+    arrays.
     """
     total = 0
     for i in range(len(components)):

@@ -59,7 +59,7 @@ class BonusItem:
 
 
 class _EnumerableBonusStage(ABC):
-    """Base class of bonus stages with so few results that their whole win distribution is computed."""
+    """Base class of bonus stages with few enough results for their whole win distribution to be computed."""
 
     def compute_distribution(self) -> ChanceByCreditsAndAwards:
         """Return the probability of each result (credits won, awards given) of one run of this bonus stage."""
@@ -108,7 +108,7 @@ class PickBonus(_EnumerableBonusStage):
     box_count: int
     """The number of boxes shown."""
     with_replacement: bool
-    """Whether each box is an independent draw, with the counts of the items as weights."""
+    """Whether each box is an independent draw. The counts of the items are then the weights of the draw."""
 
     def _remove_drawn_item(self, counts: tuple[int, ...], index: int) -> tuple[int, ...]:
         """Return the counts of the items left to draw after item ``index`` is drawn; unchanged with replacement."""
@@ -116,7 +116,7 @@ class PickBonus(_EnumerableBonusStage):
 
     @property
     def worst_mean(self) -> Fraction:
-        """Return the mean credits of one run: no order of opening boxes is better or worse than another."""
+        """Return the mean credits of one run, because no order of opening boxes is better or worse than another."""
         return self._run_figures.mean
 
     def run(self, draw: DrawSource) -> StageRunDecisions:
@@ -299,7 +299,7 @@ class HoldBonus(_EnumerableBonusStage):
     items: tuple[BonusItem, ...]
     """The kinds of coin, drawn by their weights."""
     full_board_prize: BonusItem | None
-    """The prize if every cell holds a coin, or None."""
+    """The prize if every cell holds a coin; None: no such prize."""
     start_coins: int
     """The number of coins on the board at the start."""
 

@@ -135,7 +135,8 @@ class StageChain:
     def count_expected_runs(self, stage: str) -> dict[tuple[str, int, int], Fraction]:
         """Return the expected number of runs of each stage in one game that starts with ``stage``.
 
-        The keys are (stage, start condition, multiplier of the series); the multiplier is 1 for a memoryless stage.
+        The keys are (stage, start condition, multiplier of the series). The multiplier is 1 for a memoryless stage,
+        which retains nothing between runs.
         """
         expected_runs: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
         memoryless_run_rates: dict[RunKind, Fraction] = defaultdict(Fraction)
@@ -253,7 +254,7 @@ class StageChain:
         return self._moments_by_run_kind[stage, start_condition]
 
     def _compute_run_mean(self, figures: RunFigures, group: tuple[str, ...]) -> Fraction:
-        """Return the mean credits of one run with these figures and of the runs that it starts outside ``group``."""
+        """Return the mean credits of one run plus those of all runs that it starts outside ``group``."""
         outside_award_rates = [
             (a, award_rate)
             for a, award_rate in figures.rate_by_award.items()
@@ -304,7 +305,7 @@ class StageChain:
         )
 
     def _compute_series_moments(self, stage: str, state: StageState) -> WinMoments:
-        """Return mean and variance of the credits that a series still wins from this state; (0, 0) at its end."""
+        """Return the mean and variance of the credits that a series wins from this state on; (0, 0) at its end."""
         if state.runs_left <= 0:
             return WinMoments(ZERO, ZERO)
         key = (stage, state)

@@ -50,7 +50,7 @@ class WinPattern:
 
     @property
     def deciding_cell_count(self) -> int:
-        """Return how many cells of the line, counted from the first, decide the pattern; any symbol fits later ones."""
+        """Return the number of cells, counted from the first, that decide the pattern; any symbol fits later cells."""
         return max((i + 1 for i, e in enumerate(self.elements) if e is not None), default=0)
 
 
@@ -258,7 +258,7 @@ def _build_line_automaton(
 def _multiply_factors(
     pattern: WinPattern, first_cell: int, symbols: tuple[int, ...], factors: tuple[int, ...]
 ) -> tuple[int, ...] | None:
-    """Return ``factors`` with the multipliers of ``symbols`` added, sorted; None if a symbol does not fit the pattern.
+    """Return the sorted multipliers of a win so far (``factors``) and of ``symbols``; None if one does not fit.
 
     ``first_cell`` is the cell of the line on which the first of the symbols shows.
     """
@@ -300,7 +300,7 @@ def build_ways_components(
         return count_shown(column)
 
     def mark_first_reels(count: int) -> tuple[bool, ...]:
-        """Return, for each reel, True if it is one of the first ``count`` reels, which show the win."""
+        """Return one flag per reel: True for the first ``count`` reels, on which the win shows."""
         return tuple(x < count for x in range(reel_count))
 
     def step_from_left(x: int, _state: str, shown_count: int) -> tuple[str | GraphEnd, int]:
@@ -381,7 +381,7 @@ def build_scatter_component(
         return count_shown(column)
 
     def add_shown(_x: int, count: int, shown_count: int) -> tuple[int | GraphEnd, int]:
-        """Return the number of scatters on the reels up to this one, at most the highest count that pays."""
+        """Return the scatters on the reels up to this one, at most the highest count that pays, and the factor 1."""
         return (min(count + shown_count, count_max), 1)
 
     letter_counts = [max(count_shown(column) for column in reel) + 1 for reel in columns]

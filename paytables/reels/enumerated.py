@@ -141,7 +141,7 @@ class _StageFiguresAccumulator:
             self._case_count_by_award[award.kind, award.name] += case_count
 
     def build_result(self) -> _EnumeratedFigures:
-        """Return the exact figures of all windows added so far."""
+        """Return the stage's exact figures, from the windows that were added."""
         return _EnumeratedFigures(
             distribution={key: Fraction(n, self._cycle) for key, n in self._case_count_by_result.items()},
             prizes=[
@@ -162,7 +162,7 @@ class _CascadeWindow(NamedTuple):
     columns: list[SymbolColumn]
     """The symbols that the window shows, reel by reel."""
     wins: list[WindowWin]
-    """The wins that this window pays: in the last window those of scatters, in each other window all but those."""
+    """The wins that this window pays. The last window pays only scatters; each other window pays all but scatters."""
     factor: int
     """The multiplier of the window's wins."""
 
@@ -429,7 +429,7 @@ class HeldReels(_EnumeratedStage):
         return self.reels.multiplier * sum(worst_hold_means, Fraction(0))
 
     def compute_hold_rates(self) -> Mapping[int, tuple[Fraction, Fraction]]:
-        """Return how often the best strategy holds each set of reels (as bits), and the part of the mean won then."""
+        """Return, for each set of reels (as bits), how often the best strategy holds it, and the mean win from that."""
         rates_by_mask: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
         for column_classes, mask in self.best_hold_mask_by_column_classes.items():
             chance = self._compute_first_window_chance(column_classes)

@@ -66,7 +66,7 @@ def explain_pays(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
 def list_remarks(
     definition: ReelsDefinition, stages: Mapping[str, ModeStages]
 ) -> tuple[DefinitionRemark, ...]:
-    """Return remarks on what is legal but surprising in a reel game's definition, each with its key."""
+    """Return remarks on what is legal but surprising in a reel game's definition, each with the key it is about."""
     remarks = [remark for explainer in _iter_stage_explainers(stages) for remark in explainer.list_remarks()]
     first_stages = {mode.first_stage for mode in definition.bets.modes}
     remarks += [
@@ -123,7 +123,7 @@ def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
 
 
 class _StageExplainer:
-    """Writer of sentences on what one stage of a reel game pays in one mode, found by evaluating trial lines."""
+    """Writer of sentences on what one stage of a reel game pays in one mode, found by evaluating lines of symbols."""
 
     def __init__(
         self, mode_stages: ModeStages, stage_name: str, stage_definition: object, stage: Stage
@@ -383,7 +383,7 @@ class _StageExplainer:
     def _iter_weights_remarks(
         self, definition_key: str, stage_definition: ReelsStage
     ) -> Iterator[DefinitionRemark]:
-        """Yield a remark if the definition does not say which window row the stop weights are for."""
+        """Yield a remark if the definition does not say which row of the window the stop weights refer to."""
         if stage_definition.stop_weights is not None and stage_definition.weighted_row is None:
             has_only_line = self._builder.find_rows_of_only_line() is not None
             row_text = "the row of the only line" if has_only_line else "the top row of the window"

@@ -163,7 +163,10 @@ def _analyse_double_up(double_up: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures
 
 
 def _compute_doubled_distribution(double_up: DoubleUp, distribution: WinDistribution) -> WinDistribution:
-    """Return the win distribution of a player who doubles every win as often as allowed; its tail is unchanged."""
+    """Return the win distribution of a player who doubles every win as often as allowed.
+
+    The tail (wins too high to be listed) stays as it is.
+    """
     doubling_count = 1 << double_up.rounds_max
     counts: dict[int, int] = defaultdict(int)
     for win, count in distribution.case_count_by_win.items():
@@ -265,10 +268,10 @@ def _compute_distribution_figures(
 def _compute_exact_distribution(
     stages: ModeStages, run_distribution: ChanceByCreditsAndAwards
 ) -> WinDistribution | None:
-    """Return the win distribution of a reel game that consists of one run, or None if the run can start another.
+    """Return the win distribution of a reel game that always consists of one run.
 
-    ``run_distribution`` is the distribution of a run's credits and awards. The result is also None if the stage
-    multiplies the pays of its first run.
+    Return None if the run can start another one, or if the stage multiplies the pays of its first run.
+    ``run_distribution`` is the distribution of a run's credits and awards.
     """
     series_rules = stages.series_rules[stages.mode.first_stage]
     if series_rules.multipliers[0] != 1 or any(given for _, given in run_distribution):

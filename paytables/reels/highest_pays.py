@@ -61,7 +61,7 @@ class _HighestPaySearch:
     )
     """The combinations of awards that can still be given, by reel and nodes."""
     _branch_count: int = 0
-    """The number of branches examined so far; it is limited."""
+    """The number of branches examined so far; the search fails if it exceeds a limit."""
 
     def find_highest_win_from(self, node: int) -> int:
         """Return the highest win that a pay component in ``node`` can still reach, per unit of its weight."""
@@ -218,6 +218,6 @@ class _SearchBranch:
     won_credits: int
     """The pay that these windows have won already."""
     live_components: tuple[ComponentProgress, ...]
-    """The components that can still win, with their nodes and factors."""
+    """The components that can still win, each with its node and the factor (number of ways) of its win."""
     award_nodes: tuple[int, ...]
     """The current nodes of the components that can give awards."""

@@ -107,9 +107,9 @@ def count_joint_ends(
 ) -> dict[AutomatonNodes, int]:
     """Return how many windows of the reels' cycle lead to each combination of the components' final nodes.
 
-    If ``uses_weight_by_component[i]``, each window counts as often as component i's weight says (its ways). Only
-    windows in which every component at ``required_winner_positions`` wins are counted; i and these positions are
-    positions in ``component_indexes``.
+    If ``uses_weight_by_component[i]`` is true, the count of a window is multiplied by the weight (number of ways) of
+    component i. Only windows in which every component at ``required_winner_positions`` wins are counted. These
+    positions and i are positions in ``component_indexes``.
     """
     return _walk_components_jointly(
         reels.graph,
@@ -130,9 +130,9 @@ def _walk_components_jointly(
     """Return how many windows lead from the nodes ``start_nodes`` to each combination of final nodes.
 
     ``letter_counts_by_reel`` has, for each reel, the number of cases of each combination of letters. If
-    ``uses_weight_by_component[i]``, a window counts as often as the product of component i's factors says. Only windows
-    in which every component at ``required_winner_positions`` wins are counted. These positions and i are positions in
-    ``start_nodes``.
+    ``uses_weight_by_component[i]`` is true, the count of a window is multiplied by the factors of component i's steps.
+    Only windows in which every component at ``required_winner_positions`` wins are counted. These positions and i are
+    positions in ``start_nodes``.
     """
     current_windows: dict[AutomatonNodes, int] = {start_nodes: 1}
     positions = range(len(start_nodes))
@@ -324,7 +324,7 @@ class _HistogramIndex:
         self._marginal_counts: list[dict[LetterCombination, int]] = []
         """For each histogram, by number: its counts, with letters left open too (:func:`_add_marginals`)."""
         self._case_counts_by_step: list[dict[int, int]] = []
-        """For each histogram, by number: the results of :meth:`count_cases` so far, by step number."""
+        """For each histogram, by number: the results of :meth:`count_cases` computed so far, by step number."""
 
     def find_histogram_numbers(self, component_indexes: tuple[int, ...]) -> tuple[int, ...]:
         """Return, for each reel, the number of the histogram of the letters that these pay components read there."""

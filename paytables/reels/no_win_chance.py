@@ -44,7 +44,7 @@ class NoWinChance:
 
     @property
     def is_rounded(self) -> bool:
-        """Return whether the computed probability is rounded, because stages start one another in a cycle."""
+        """Return whether the computed probability is rounded, which it is if stages start one another in a cycle."""
         return self._has_used_estimate
 
     def compute_chance(self) -> Fraction:

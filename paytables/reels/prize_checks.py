@@ -16,7 +16,7 @@ _SUBSTITUTES_ONLY_REASON = (
 
 
 class PrizeStageBuilder(Protocol):
-    """Interface to the builder of a reel stage, as far as the checks of its prizes use it."""
+    """The part of a reel stage's builder that the checks of its prizes use."""
 
     @property
     def stage_definition(self) -> ReelsStage:
@@ -40,7 +40,7 @@ class PrizeStageBuilder(Protocol):
     def list_patterns_with_own_symbol(
         self, definition_key: str, pay_row: PayTableRow, pattern: components.WinPattern
     ) -> list[components.WinPattern]:
-        """Return a copy of a line pattern for each cell, in which that cell accepts no wild."""
+        """Return one copy of a line pattern per cell, in which only the prize's own symbols fit that cell."""
 
 
 @dataclass(frozen=True, slots=True)

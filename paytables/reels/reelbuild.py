@@ -150,7 +150,7 @@ class ReelBuilder:
 
     @property
     def _are_scatters_counted_first(self) -> bool:
-        """Return whether scatters are counted when the reels stop, before symbols expand."""
+        """Return whether scatters are counted as the reels stop: before expanding symbols fill their reels."""
         has_scatters = any(pay_row.kind == "scatter" for pay_row in self.stage_definition.pay_rows)
         return (
             bool(self.stage_definition.expanding_symbols)
@@ -266,7 +266,10 @@ class ReelBuilder:
         )
 
     def _find_weights_rows(self) -> tuple[int, ...]:
-        """Return, for each reel, the window row of the stop weights: by default the row of the only line, else 0."""
+        """Return, for each reel, the row of the window to which its stop weights refer.
+
+        By default it is the row that the stage's only line reads, or row 0 if there is no such line.
+        """
         heights, row = self.stage_definition.heights, self.stage_definition.weighted_row
         if row is not None:
             if row >= min(heights):
@@ -277,7 +280,7 @@ class ReelBuilder:
         return self.find_rows_of_only_line() or (0,) * len(heights)
 
     def find_rows_of_only_line(self) -> tuple[int, ...] | None:
-        """Return the row of each reel that the stage's only line reads, or None if it has no such line."""
+        """Return, for each reel, the row that the stage's only line reads, or None if there is no such line."""
         lines = self.list_defined_lines()
         if len(lines) == 1 and [reel for reel, _ in lines[0]] == list(
             range(len(self.stage_definition.heights))

@@ -126,9 +126,9 @@ class ReelRules(TablelessRules):
         )
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the first offered wager that costs ``credits_`` and has the named options (mode, level), if any.
+        """Return the first offered wager that costs ``credits_`` and has the given mode and bet level.
 
-        Raises :class:`WagerError`.
+        Without the option ``mode`` or ``level``, any fits. Raises :class:`WagerError` if no wager fits.
         """
         for wager in self._offered_wagers:
             if wager.credits == credits_ and options.items() <= wager.options.items():

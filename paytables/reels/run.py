@@ -25,7 +25,7 @@ from paytables.reels.automaton import Award
 
 @dataclass(frozen=True, slots=True)
 class PaidWin:
-    """One prize that a run of a stage pays: its credits at bet level 1 with the stage's multiplier, and its cells."""
+    """One prize that a run of a stage pays: its credits at bet level 1, and where on the screen it shows."""
 
     name: str
     """The id of the prize."""
@@ -75,7 +75,7 @@ class RunFigures:
     mean: Fraction
     """The mean credits of one run."""
     mean_by_awards: Mapping[GivenAwards, Fraction]
-    """For each combination of awards, the mean of the credits counted only in runs that give it."""
+    """For each combination of awards, the mean credits per run; a run that gives other awards counts as 0 credits."""
     second_moment: Fraction
     """The mean of the squared credits of one run."""
 

@@ -33,7 +33,7 @@ PayLine = tuple[NaturalInt, ...] | tuple[tuple[NaturalInt, NaturalInt], ...]
 
 
 def _allow_inheritance(schema: dict[str, Any]) -> None:
-    """Require in the JSON schema of a stage either its keys or ``like``, the stage from which they are copied."""
+    """Make the JSON schema of a stage require either its keys or ``like``, the stage from which they are copied."""
     schema["anyOf"] = [{"required": ["like"]}, {"required": schema.pop("required")}]
 
 
@@ -89,7 +89,7 @@ class AwardDefinition(StrictTable):
     merchandise_id: Identifier | None = Field(default=None, alias="merchandise")
     """The id of the prize in kind that the prize gives; else None."""
     multiplier_steps: PositiveInt | None = Field(default=None, alias="step")
-    """By how many multipliers the series moves on in its list; else None."""
+    """How many steps the prize moves the series on in its list of multipliers; None: the award is of another kind."""
     required_count: SymbolCount | None = Field(
         default=None, description="only for exactly this count of the symbol", alias="at"
     )
@@ -164,7 +164,7 @@ class PayTableRow(StrictTable):
         " default: what the stage's `wilds_alone` says)",
         alias="needs_own",
     )
-    """Whether one symbol must be the prize's own, not a substitute; None: as ``wilds_alone`` says."""
+    """Whether a win must contain at least one of the prize's own symbols; None: as ``wilds_alone`` says."""
 
     @model_validator(mode="after")
     def _check_shape(self) -> "PayTableRow":
@@ -204,7 +204,7 @@ class ReelsStage(StrictTable):
         description="one number per stop: in how many cases the reel stops there",
         alias="weights",
     )
-    """For each reel, the number of equally likely cases in which it stops at each stop."""
+    """For each reel, the weight of each stop: in how many of the reel's equally likely cases it stops there."""
     weighted_row: NaturalInt | None = Field(
         default=None,
         description="the row of the window to which a stop's weight refers, 0 at the top (default: the row of"
@@ -244,7 +244,7 @@ class ReelsStage(StrictTable):
     )
     """Whether scatters are counted before or after symbols expand."""
     allows_overlapping_ways: bool = Field(default=False, alias="overlapping_ways")
-    """Whether one way may win two prizes, which is otherwise refused."""
+    """Whether one way may win two prizes; if not, a definition in which this can happen is refused."""
     multiplier: PositiveInt = 1
     """The factor of every pay of the stage."""
     run_multipliers: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = Field(
@@ -441,7 +441,7 @@ class DoubleUp(StrictTable):
         return rounds
 
     def compute_win_bound(self, win_credits: int) -> int:
-        """Return an upper bound on what any win of up to ``win_credits`` can become in the double-up."""
+        """Return a number of credits that no win of up to ``win_credits`` can exceed after the double-up."""
         return max(win_credits, min(self.win_max_credits, win_credits << self.rounds_max))
 
 

@@ -111,7 +111,7 @@ def list_winning_cells(window: Sequence[SymbolColumn], window_win: WindowWin) ->
 
 
 def list_awards(window_wins: Sequence[WindowWin]) -> tuple[Award, ...]:
-    """Return the awards given by the prizes in ``window_wins``, in their order."""
+    """Return the awards of the prizes in ``window_wins``, in the same order."""
     return tuple(
         award
         for window_win in window_wins

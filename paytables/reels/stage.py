@@ -159,7 +159,7 @@ class ReelSet:
 
     @cached_property
     def has_changing_symbols(self) -> bool:
-        """Return whether some evaluated column differs from the visible one: a symbol expands or is stuck."""
+        """Return whether a column can differ between display and evaluation, because a symbol expands or is stuck."""
         return any(
             evaluated_column[: len(visible_column)] != visible_column
             for reel_columns in zip(

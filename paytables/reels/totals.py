@@ -70,7 +70,10 @@ class TotalWinDistributions:
     """The stages that are being computed, to detect a cycle of several stages."""
 
     def compute_distribution(self) -> WinDistribution:
-        """Return the distribution of the credits won in a whole game, with a tail for what was left out."""
+        """Return the distribution of the credits won in a whole game.
+
+        Its tail is the probability of all wins that were left out.
+        """
         distribution = self.compute_award_distribution(Award("stage", self.stages.mode.first_stage, 1, 0))
         probability_by_win = {win: probability for win, probability in enumerate(distribution) if probability}
         unlisted_probability = PROBABILITY_ONE - sum(probability_by_win.values())

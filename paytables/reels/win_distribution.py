@@ -74,10 +74,10 @@ def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards],
 
 
 def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
-    """Return how many windows of the reels' cycle pay no credits, by the awards that they give (free games).
+    """Return how many windows of the reels' cycle pay no credits, by the awards (such as free games) that they give.
 
-    Raises :class:`BeyondExactAnalysisError` if the count takes more than :data:`LOSING_COUNT_STEPS_MAX` steps, so that
-    a machine can make it at start-up.
+    Raises :class:`BeyondExactAnalysisError` if the count takes more than :data:`LOSING_COUNT_STEPS_MAX` steps. This
+    limit makes the function fast enough for a machine to call at start-up.
     """
     graph = reels.graph
     kinds: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = {
@@ -113,9 +113,10 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
 
 
 class _WindowKinds(NamedTuple):
-    """The windows of the reels read so far. Equivalent windows are one kind; the last axis of each array is the kinds.
+    """The windows of the reels read so far, with equivalent windows combined into one kind.
 
-    ``nodes`` has a row for each pay component, ``way_counts`` has one for each ways component.
+    The last axis of each array has one element for each kind. ``nodes`` has a row for each pay component,
+    ``way_counts`` has one for each ways component.
     """
 
     nodes: "Ints"
@@ -169,7 +170,7 @@ class _LetterTables:
         self.is_final_node = is_final
         """For each node, whether it is final: its component has read all letters that it needs."""
         self.value = np.where(is_final, np.array(graph.win_value_by_node, dtype=np.int64), 0)
-        """The credits of each node, for a ways component per way; 0 if it is not final."""
+        """The credits that each node pays (for a ways component: for one way); 0 if the node is not final."""
         self.continuation_by_node = np.where(
             is_final, self.dead_node, np.arange(len(graph.letter_offsets))
         ).astype(np.int32)

@@ -59,7 +59,8 @@ def list_settings(cards: Sequence[int]) -> tuple[HandSetting, ...]:
 def find_equal_rank_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
     """Return the pairs, threes and fours among the ranks of a pai gow poker hand, with the joker as an ace.
 
-    The text has the size of each of these sets, and the tuple their ranks, both with the largest set first.
+    The first item is the sizes of these sets as text, such as ``3-2`` for a three and a pair. The second item is their
+    ranks. Both start with the largest set.
     """
     counts = Counter(ACE_RANK if rank == JOKER_RANK else rank for rank in ranks)
     sets = sorted(((count, rank) for rank, count in counts.items() if count > 1), reverse=True)
@@ -122,8 +123,8 @@ class HouseWayRules:
 
 
 def _parse_ranks(text: str | None, default: int) -> list[int]:
-    """Return the ranks that one line of the house way states, a rank for each set of cards.
+    """Return the rank limits in a line of the house way: one rank for each pair, three or four.
 
-    A set without a stated rank gets ``default``.
+    ``text`` has the rank letters. A set for which it has no letter gets ``default``.
     """
     return [RANK_LETTERS.index(rank) for rank in text or ""] + [default] * 3

@@ -41,7 +41,7 @@ def count_hands_beaten(
     weights: Ints,
     result_counts: Ints,
 ) -> None:
-    """Count, for each setting of the player's cards, the bank's hands that lose to the player's and that win.
+    """Count, for each setting of the player's cards, the bank hands that it beats and the bank hands that beat it.
 
     ``setting_strengths`` has the strength of the low and the high hand of each setting. ``bank_low_strengths`` and
     ``bank_high_strengths`` have these strengths for each combination of the bank's ranks, and ``weights`` its number of
@@ -142,7 +142,7 @@ def sum_flushless_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     loss_value: int,
     sums: Ints,
 ) -> None:
-    """Add up wins and losses over all player hands without a flush, with the best setting and with the bank's.
+    """Add up wins and losses over all player hands without a flush: set in the best way, and set as the bank does.
 
     ``pattern_rows`` are the combinations of ranks to process. ``suit_subsets[k]`` has the number of sets of k suits,
     then these sets as bits: for each rank of the hand, one of them is chosen, in every combination. ``sums`` gets four
@@ -216,7 +216,7 @@ def sum_flush_hands(
     loss_value: int,
     sums: Ints,
 ) -> None:
-    """Add up wins and losses over all player hands with a flush, with the best setting and with the bank's.
+    """Add up wins and losses over all player hands with a flush: set in the best way, and set as the bank does.
 
     ``other_kinds`` has, for each hand, a number for its cards outside the flush: 0 none, 1 one card, 2 a pair, 3 two
     ranks. ``distributions`` has, for each such number, the ways to distribute these cards over three suits: how many

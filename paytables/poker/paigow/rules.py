@@ -383,7 +383,7 @@ class PaiGowPokerRules(TwoHandsRules):
 
     @staticmethod
     def _compute_worst_return(bet_figures: BetAnalysis) -> Fraction:
-        """Return the mean return of a bet in credits, with the worst decisions if it has any."""
+        """Return the mean return of a bet in credits, with the worst decisions if figures for them are stated."""
         return (
             bet_figures.mean_credits
             if bet_figures.worst_rtp is None
@@ -391,7 +391,7 @@ class PaiGowPokerRules(TwoHandsRules):
         )
 
     def explain_pays(self) -> tuple[str, ...]:
-        """Return sentences on what a win of the stake pays, and on the side bets."""
+        """Return English sentences that say what a winning stake pays and what each side bet pays."""
         rows = [f"{spot.names['en'].lower()} pays {spot.odds}" for spot in self.list_side_bet_spots()]
         side_bet_text = f"{format_count(len(rows), 'side bet')}: {', '.join(rows)}"
         return (*super().explain_pays(), *([side_bet_text] if rows else []))

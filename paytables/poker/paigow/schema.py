@@ -52,7 +52,7 @@ class UndealtTotalBets(StrictTable):
     required_spot: Literal["stake"] | None = Field(
         None, description="the bet that must be placed with this one", alias="needs"
     )
-    """The id of the bet that must be placed together with each of these side bets, or None."""
+    """The id of the bet that must be placed together with each of these side bets; None: no other bet is needed."""
     ace_points: NaturalInt = Field(default=1, alias="ace")
     """The points that an ace counts."""
     face_points: NaturalInt = Field(default=10, alias="face")
@@ -84,7 +84,7 @@ class PositionBet(StrictTable):
     required_spot: Literal["stake"] | None = Field(
         None, description="the bet that must be placed with this one", alias="needs"
     )
-    """The id of the bet that must be placed together with this side bet, or None."""
+    """The id of the bet that must be placed together with this side bet; None: no other bet is needed."""
     odds: WrittenOdds = Field(alias="pays")
     """The odds of the bet."""
 
@@ -106,7 +106,7 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
     position_bet: PositionBet | None = Field(default=None, alias="position")
     """The side bets on the deal position that gets the first cards; None: not offered."""
     proved: ProvedFigures | None = Field(None, description="written by `python -m tools.dev prove`")
-    """The stored exact figures, or None."""
+    """The stored exact figures of the game; None: not stored."""
 
     @model_validator(mode="after")
     def _check_last_house_line(self) -> "PaiGowPokerDefinition":

@@ -75,7 +75,7 @@ class RankPatterns:
     bank_hands: Ints
     """The strengths of the low and the high hand that the bank makes of these ranks, by row."""
     unsurpassed_settings: list[list[HandSetting]]
-    """The settings worth choosing for cards of these ranks, by row (:func:`list_unsurpassed_settings`)."""
+    """For each row, the bank's setting and those that no other setting beats in both hands."""
     row_by_ranks: dict[tuple[int, ...], int]
     """The row of each combination of ranks, by the ranks of its cards in ascending order."""
 
@@ -90,7 +90,7 @@ class FlushPatterns:
     flush_rank_masks: Ints
     """The ranks of the cards in the flush suit, as bits."""
     other_cards_indexes: Ints
-    """The index in ``OTHER_CARDS_OF_FLUSH`` of the ranks outside the flush; with a joker, plus that list's length."""
+    """The index in ``OTHER_CARDS_OF_FLUSH`` of the ranks outside the flush; a joker adds the list's length to it."""
     pattern_rows: Ints
     """The row in :class:`RankPatterns` with the same ranks."""
     bank_hands: Ints
@@ -98,7 +98,7 @@ class FlushPatterns:
     flushless_bank_hands: Ints
     """The strengths of the low and the high hand as the bank would set the cards if flushes did not count."""
     unsurpassed_settings: list[list[HandSetting]] = field(repr=False)
-    """The settings worth choosing for the cards (:func:`list_unsurpassed_settings`)."""
+    """For each hand, the bank's setting and those that no other setting beats in both hands."""
 
 
 def list_unsurpassed_settings(
@@ -119,7 +119,7 @@ def list_unsurpassed_settings(
 
 
 def list_rank_patterns(house_way: HouseWayRules, ranks: Sequence[int] = ALL_RANKS) -> RankPatterns:
-    """Return every combination of ranks of seven cards, each with the bank's setting and the unsurpassed settings."""
+    """Return all combinations of ranks of seven cards, with the bank's setting and the settings worth choosing."""
     compute_high_strength = cache(HIGH_HAND_RANKING.compute_strength_without_flushes)
     rank_sets = [
         ranks_of_hand + joker
@@ -399,7 +399,10 @@ class PairCounter:
         return corrections
 
     def _list_signed_flushes(self) -> Ints:
-        """Return the corrections for the bank's flushes: +1 at the true strength, -1 at the strength by ranks alone."""
+        """Return two rows for each bank hand whose flush changes its strength, by ascending high hand.
+
+        One row adds the hand (+1) at its true strength, the other subtracts it (-1) at its strength by ranks alone.
+        """
         flushes = self.flush_patterns
         changed_rows = np.flatnonzero((flushes.bank_hands != flushes.flushless_bank_hands).any(axis=1))
         rows = [
@@ -500,7 +503,10 @@ def split_into_batches(count: int) -> list[range]:
 
 
 def build_pattern_steps(patterns: RankPatterns) -> tuple[Ints, Ints]:
-    """Return a tree whose steps add cards of one rank, and the step that completes each combination of ranks."""
+    """Return a tree of rank combinations, and the index of the node that completes each row of ``patterns``.
+
+    Each node of the tree adds one or more cards of one rank to its parent: (parent's index, rank, number of cards).
+    """
     nodes: list[tuple[int, int, int]] = [(0, 0, 0)]
     node_by_path: dict[tuple[tuple[int, int], ...], int] = {(): 0}
     ends = []

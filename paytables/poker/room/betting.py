@@ -66,7 +66,7 @@ class Player:
     has_acted: bool = False
     """Whether the player has acted since the last full bet or raise."""
     can_raise: bool = True
-    """Whether the player may raise; after acting, only once another player has made a full raise."""
+    """Whether the player may raise. A player who has acted may raise only after another player's full bet or raise."""
 
     @property
     def is_all_in(self) -> bool:
@@ -125,9 +125,9 @@ class Betting:
 
     # ------------------------------------------------------------------ forced bets, betting rounds
     def start_round(self, bet_sizes: BetSizes, first_player_index: int) -> None:
-        """Start a betting round with bets of these ``bet_sizes``; ``first_player_index`` is who acts first.
+        """Start a betting round with bets of these ``bet_sizes``.
 
-        If that player cannot act, the turn goes to the next one who can.
+        The player with the index ``first_player_index`` acts first or, if that player cannot act, the next one who can.
         """
         self.bet_sizes, self.next_player_index = bet_sizes, first_player_index
         self.call_level_credits, self.last_raise_credits, self.raise_count = 0, bet_sizes.bet_min, 0

@@ -73,7 +73,7 @@ def analyse_stack(definition: RoomDefinition, stack_credits: int, depth: Analysi
 def _build_cases(
     definition: RoomDefinition, stack_credits: int, tie_chance: Fraction
 ) -> list[WeightedResult]:
-    """Return three results of one player's table stakes, with their probabilities: a higher, equal and lower hand.
+    """Return the results of a player's table stakes with a higher, an equal and a lower hand, with probabilities.
 
     ``tie_chance`` is the probability of equal hands.
     """
@@ -100,9 +100,9 @@ def _build_cases(
 
 
 def _check_equal_shares(cases: list[WeightedResult]) -> None:
-    """Raise BeyondExactAnalysisError unless a tie returns the average of a win and a loss.
+    """Raise BeyondExactAnalysisError if a tie does not return the average of a win and a loss.
 
-    If it does not, because the pot is odd, the return depends on the unknown probability of a tie.
+    This happens if the pot is odd. The return then depends on the unknown probability of a tie.
     """
     win_credits, tie_credits, loss_credits = (
         sum(settlement.credits for settlement in case.settlements) for case in cases

@@ -35,7 +35,7 @@ class Pot:
 
 @dataclass(frozen=True, slots=True)
 class CommissionRules:
-    """The commission on a game's pots: a percentage of each pot in whole credits, limited for each game."""
+    """The commission on a game's pots: a percentage of each pot in whole credits, up to a largest amount per game."""
 
     percent: int
     """The commission, in per cent of each pot."""

@@ -168,7 +168,7 @@ class _RoundHands:
         return _BUTTON_TEXT if player.seat == self.button else None
 
     def _list_seen_cards(self, seat: int) -> list[str]:
-        """Return a seat's cards as text, face down where the viewing seat may not see them."""
+        """Return the names of a seat's cards; a card that the viewing seat may not see is named as face down."""
         is_face_up = seat in self.seats_shown or can_see_seat_cards(seat, self.viewer)
         return [
             format_card(card) if is_face_up or index in self.face_up_indexes else FACE_DOWN_CARD_TEXT
@@ -182,7 +182,7 @@ class _RoundHands:
 
 @dataclass(frozen=True)
 class RoomRules(SeatedRules):
-    """The rules of a poker room's game; ``button`` is the seat that gets the button, or the next seat with a bet."""
+    """The rules of a poker room's game, with the seat that gets the dealer button in the next game."""
 
     definition: RoomDefinition
     button: int = 0
@@ -191,7 +191,7 @@ class RoomRules(SeatedRules):
     # ------------------------------------------------------------------ the table
     @property
     def seats_min(self) -> int:
-        """Return how many players a game needs at least."""
+        """Return the smallest number of players for which a game can be played."""
         return PLAYERS_MIN
 
     @property
@@ -212,7 +212,7 @@ class RoomRules(SeatedRules):
 
     @property
     def time_to_act(self) -> TimeToAct:
-        """Return the time for a decision and the time bank that the definition states, or else the usual time."""
+        """Return the time for a decision and the time bank that the definition states, or the defaults."""
         terms = self.definition.time_to_act
         return TimeToAct() if terms is None else TimeToAct(terms.seconds, terms.bank_seconds)
 
@@ -238,7 +238,7 @@ class RoomRules(SeatedRules):
     def with_table_state(self, table_state: object) -> Self:
         """Return these rules with the button's seat from the stored table state.
 
-        Raises ValueError for a state that no game can have left.
+        Raises ValueError if the state is anything else than a button at a seat of this table.
         """
         if table_state is None:
             return self.with_table_fields(button=0)

@@ -114,7 +114,7 @@ class PotCommission(StrictTable):
     commission_max_credits: PositiveInt = Field(alias="most")
     """The largest commission on one game, in credits."""
     first_round_number: PositiveInt = Field(default=1, alias="from_round")
-    """The number of the betting round that a game must reach for a commission to be due."""
+    """The number of the first betting round for which a commission is due; a game that ends earlier pays none."""
 
 
 class TimeChargeTerms(StrictTable):
@@ -145,7 +145,7 @@ class RoomDefinition(TableDefinition):
         description="how many hole cards every hand must use; absent: the best of all cards",
         alias="uses",
     )
-    """The number of hole cards that every hand must use; None: the best of all cards count."""
+    """The number of hole cards that every hand must use; None: any number, whichever makes the best hand."""
     stack: Stack
     """The table stakes that a player may bring into a game."""
     forced_bets: ForcedBets = Field(alias="forced")

@@ -30,7 +30,7 @@ _NET_BY_RESULT: Final = {"win": Fraction(1), "push": Fraction(0), "lose": Fracti
 class BestOptionAdvice:
     """The decisions that a poker game recommends to its player.
 
-    ``rankings`` has the ranking of poker hands for each name of a ranking order.
+    ``rankings`` has the ranking of poker hands by the name of its ranking order.
     """
 
     def __init__(self, definition: PokerDefinition, rankings: Mapping[str, HandRanking]) -> None:

@@ -14,7 +14,7 @@ BetPayment: TypeAlias = tuple[str, str, Fraction]
 def iter_row_returns(spot: BetSpot, stake_antes: Fraction) -> Iterator[BetPayment]:
     """Yield, for each row of a spot's pay tables, what a bet of ``stake_antes`` antes returns if it wins that row.
 
-    The return of a bonus row is without the stake, because the row is paid in addition to the bet.
+    The return of a bonus row does not include the stake, because the row is paid in addition to the bet.
     """
     for row in (*spot.overriding_rows, *spot.pay_rows):
         yield spot.id, row.id, stake_antes * (1 + row.pays.net)

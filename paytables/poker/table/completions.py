@@ -126,9 +126,9 @@ def _compute_mean_never_withdrawn(row_counts: Ints, hands_per_class: Ints, nets:
 def _count_nets(
     row_counts: Ints, hands_per_class: Ints, keeps_bet: Bools, nets: list[Fraction], returned_share: Fraction
 ) -> Counter[Fraction]:
-    """Return the number of cases by net result, if the player leaves the bet only in some classes of seen cards.
+    """Return the number of cases by net result, if the player keeps the bet in some classes of seen cards only.
 
-    ``keeps_bet`` says for each class whether the bet stays. In the other classes it is taken back, and
+    ``keeps_bet`` says for each class whether the bet is kept. In the other classes it is taken back, and
     ``returned_share`` of it is returned.
     """
     case_count_by_net: Counter[Fraction] = Counter()

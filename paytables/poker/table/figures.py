@@ -21,7 +21,7 @@ REPRODUCTION_TEXT: Final = (
 
 
 def build_side_bet(definition: PokerDefinition, level: SideBetProgressiveLevel) -> SideBet:
-    """Return the side bet that plays for a progressive level, with the hit rate of each share of it."""
+    """Return the side bet that plays for a progressive level, with the probability to win each share of it."""
     spot = definition.spot_by_id[level.spot]
     figures = find_figures(definition)[spot.id]
     hit_rate_by_share: dict[Fraction, Fraction] = {}
@@ -51,7 +51,7 @@ def find_figures(definition: PokerDefinition) -> Mapping[str, ProvedFigures]:
 
 
 def analyse(definition: PokerDefinition) -> Analysis:
-    """Return the exact figures of a poker game, for each bet of which they are stored.
+    """Return the exact figures of a poker game, for each bet that has figures of its own.
 
     These are the ante, together with the bets that must go with it, and the bets that the bank's cards do not affect.
     """
@@ -127,7 +127,7 @@ def _build_prize(payment_rate: BetPaymentRate, initial_stake_credits: int, cost_
 
 
 def _estimate_computing_time(definition: PokerDefinition) -> str:
-    """Return text for the operator: how long it takes to compute this game's figures."""
+    """Return how long the computation of this game's figures takes, as text for the operator."""
     has_shared_board = definition.duel is not None and any(
         step.deal and step.deal.board_card_count for step in definition.steps
     )

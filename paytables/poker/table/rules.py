@@ -95,7 +95,7 @@ class RoundHands:
         return can_see_seat_cards(seat_round.seat, self.viewer) or (self.is_over and not seat_round.is_folded)
 
     def turn_other_hands_face_up(self) -> Iterator[Cue]:
-        """Turn the other seats' hands face up, except folded ones; yield the animation cues."""
+        """Turn the hands of seats other than the viewer's face up, except folded ones; yield the animation cues."""
         hidden_seat_rounds = [
             seat_round for seat_round in self.seat_rounds if not self.can_viewer_see_cards(seat_round)
         ]
@@ -201,7 +201,10 @@ class PokerRules(SeatedRules):
         return replace(spot, bet_min=bet_min, bet_max=bet_max, added_bet_multiples=tuple(map(str, multiples)))
 
     def check_definition(self, file: str) -> None:
-        """Refuse stakes that can leave a fraction of a credit, and invalid levels. Raises :class:`DefinitionError`."""
+        """Refuse stakes that can leave a fraction of a credit, and invalid progressive levels.
+
+        Raises :class:`DefinitionError`.
+        """
         factors: dict[str, list[Fraction]] = {}
         for option in (option for step in self.definition.steps for option in step.options):
             if option.added_stake_factor:
@@ -392,7 +395,7 @@ class PokerRules(SeatedRules):
     def find_pay_row(
         self, rows: tuple[PayRow, ...], spot: BetSpot, player: list[Card], board: list[Card]
     ) -> PayRow | None:
-        """Return the first of a pay table's ``rows`` that the cards win on a spot, or None."""
+        """Return the first of a pay table's ``rows`` that the cards win on a spot; None: the cards win no row."""
         ranking = self._rankings[spot.ranking_name]
         cards = [*player[: spot.player_card_count], *board[: spot.board_card_count]]
         row_index = find_pay_row(rows, ranking.compute_strength(cards), 0, ranking.rules) if rows else None
@@ -533,7 +536,7 @@ class PokerRules(SeatedRules):
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def list_remarks(self) -> tuple[DefinitionRemark, ...]:
-        """Return remarks on a legal pay table that may surprise: a better hand that pays less."""
+        """Return remarks on a legal pay table that may surprise because a better hand pays less."""
         lower_pay_remarks = []
         for n, spot in enumerate(self.definition.bet_spots):
             for rows, name in (

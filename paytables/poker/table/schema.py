@@ -46,7 +46,7 @@ StakeMultiple = Annotated[str, StringConstraints(pattern=r"^[1-9]\d*(/[1-9]\d*)?
 
 
 def _check_cards_text(cards: str | None) -> None:
-    """Raise ValueError unless ``cards`` is None or text that names cards."""
+    """Raise ValueError if ``cards`` is a text that does not name cards; None is accepted."""
     if cards is not None:
         parse_cards(cards)
 
@@ -72,11 +72,11 @@ class BetSpot(StrictTable):
     is_raise_only: bool = Field(default=False, alias="raised")
     """Whether the bet can only be made by an option of a decision during the round."""
     base_spot: Identifier | None = Field(default=None, alias="of")
-    """The id of the bet whose stake determines this one's stake, and which must be made too; None: no such bet."""
+    """The id of the bet that must be made too and whose stake determines this bet's stake; None: no such bet."""
     base_stake_multiple: StakeMultiple = Field(default="1", alias="times")
     """The stake of this bet as a multiple of the stake of the bet ``base_spot``."""
     required_spot: Identifier | None = Field(default=None, alias="needs")
-    """The id of a bet that must be placed with this one, or None."""
+    """The id of a bet that must be placed with this one; None: no other bet is needed."""
     ranking_name: RankingName = Field(default="five", alias="order")
     """The name of the ranking order that ranks the bet's hands."""
     player_card_count: PositiveInt | None = Field(default=None, alias="player")
@@ -96,7 +96,7 @@ class BetSpot(StrictTable):
     pay_rows: tuple[PayRow, ...] = Field(default=(), alias="pay")
     """The pay table of a bet that the player's cards alone decide."""
     overriding_rows: tuple[PayRow, ...] = Field(default=(), alias="first")
-    """Pay-table rows that decide the bet whatever hand the bank has; the other rules apply if none fits."""
+    """Pay-table rows that decide the bet whatever hand the bank has. If no row fits, the other rules decide it."""
     bonus_rows: tuple[PayRow, ...] = Field(default=(), alias="bonus")
     """Pay-table rows that are paid in addition to the bet's result."""
 
@@ -107,7 +107,7 @@ class BetSpot(StrictTable):
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "BetSpot":
-        """Refuse a poker bet that nothing pays, or a multiple of another bet that is not a whole number."""
+        """Refuse a bet with neither pay rows nor a result for a better hand, or a stake multiple that is not whole."""
         if self.is_independent_of_bank and not self.pay_rows:
             raise ValueError(f"{self.id}: has neither pay rows nor a result for a better hand")
         if self.base_spot is not None and not self.base_stake_multiple.isdecimal():
@@ -144,7 +144,7 @@ class DecisionOption(StrictTable):
 
     @model_validator(mode="after")
     def _check_cards(self) -> "DecisionOption":
-        """Refuse an option whose lowest hand is not text that names cards."""
+        """Refuse an option with a lowest hand that does not name cards."""
         _check_cards_text(self.lowest_hand)
         return self
 
@@ -177,15 +177,15 @@ class RoundStep(StrictTable):
     """
 
     deal: StepDeal | None = None
-    """The cards that the step deals, or None."""
+    """The cards that the step deals; None: it asks for a decision instead."""
     decision_name: Identifier | None = Field(default=None, alias="ask")
-    """The id of the decision that the step asks for, or None."""
+    """The id of the decision that the step asks for; None: it deals cards instead."""
     options: tuple[DecisionOption, ...] = Field(default=(), alias="option")
     """The options of the decision."""
     skipped_with_bets: tuple[Identifier, ...] = Field(default=(), alias="unless")
     """Ids of bets. The decision is skipped if any of them has been made."""
     asked_with_bets: tuple[Identifier, ...] = Field(default=(), alias="only")
-    """Ids of bets. The decision is skipped unless one of them has been made; empty: it is always asked for."""
+    """Ids of bets. The decision is asked for only if one of them has been made; empty: it is always asked for."""
 
     @model_validator(mode="after")
     def _check_deals_or_asks(self) -> "RoundStep":
@@ -215,7 +215,7 @@ class HandComparisonRules(StrictTable):
 
     @model_validator(mode="after")
     def _check_cards(self) -> "HandComparisonRules":
-        """Refuse a lowest opening hand that is not text that names cards."""
+        """Refuse a lowest opening hand that does not name cards."""
         _check_cards_text(self.lowest_qualifying_hand)
         return self
 
@@ -244,7 +244,7 @@ class AdviceLine(StrictTable):
 
     @model_validator(mode="after")
     def _check_cards(self) -> "AdviceLine":
-        """Refuse a strategy line whose lowest hand is not text that names cards."""
+        """Refuse a strategy line with a lowest hand that does not name cards."""
         _check_cards_text(self.lowest_hand)
         return self
 
@@ -275,7 +275,7 @@ class ProvedFigures(StrictTable):
     worst_mean: FractionText = Field(alias="worst")
     """The mean net result of the worst strategy, in antes."""
     simplest_mean: FractionText | None = Field(default=None, alias="simplest")
-    """The mean net result of the simplest published strategy, in antes, or None."""
+    """The mean net result of the simplest published strategy, in antes; None: no such strategy is stated."""
     policy: PackedPolicy | None = None
     """The index of the best option in each class of hands, as packed data; None if it would be too long.
 
@@ -347,7 +347,7 @@ class PokerDefinition(TableDefinition):
 
     @property
     def can_have_strategy_lines(self) -> bool:
-        """Return whether the game's strategy can be stated as lines.
+        """Return whether the best strategy can be stated as lines (an option, and the lowest hand for it).
 
         It can if the game has one decision, a comparison with the bank, and no board.
         """

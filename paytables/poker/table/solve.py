@@ -82,7 +82,11 @@ def build_figures_from_cases(
     worst_return: Fraction,
     simplest_return: Fraction | None,
 ) -> ProvedFigures:
-    """Return a poker bet's figures from the number of cases that end with each net in ``case_count_by_net``."""
+    """Return a poker bet's figures from the number of cases that end with each net result.
+
+    ``worst_return`` and ``simplest_return`` are the mean net results of the worst and of the simplest published
+    strategy.
+    """
     total = sum(case_count_by_net.values())
     rates = {
         format_fraction(net): format_fraction(Fraction(cases, total))
@@ -354,9 +358,9 @@ class OneDecisionSolver:
         )
 
     def count_bank_hands_by_comparison(self) -> Ints:
-        """Return the number of bank hands by their comparison with each class of the player's hands.
+        """Return how many bank hands do not qualify, or lose to, tie with or beat each class of player hands.
 
-        The indexes are the comparison (as in :data:`HAND_COMPARISONS`), the class, and the bank's visible card.
+        The axes are the comparison (as in :data:`HAND_COMPARISONS`), the class and the bank's visible card.
         """
         bank_hands = build_sets(52, self.duel.bank_card_count)
         qualifying_strength = self.duel.lowest_qualifying_strength
@@ -508,7 +512,7 @@ class OneDecisionSolver:
     ) -> Ints | None:
         """Return, for each class of hands, the index of the option that a published strategy chooses.
 
-        Return None if the strategy has no lines, or if the player decides before seeing all own cards.
+        ``lines`` are the strategy. Return None if there are none, or if the player decides before seeing all own cards.
         """
         if not lines or self.known_card_count < self.own_card_count:
             return None

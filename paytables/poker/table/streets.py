@@ -137,7 +137,7 @@ def solve_holdem(definition: PokerDefinition, *solver_options: object) -> Proved
 def _list_bet_results(
     definition: PokerDefinition, solved_strategy: SolvedStrategy
 ) -> tuple[BetPaymentRate, ...]:
-    """Return how often each bet is paid by each row of its pay table, at even money, or returned.
+    """Return how often each bet is paid in each way: by a row of its pay table, at even money, or as a push.
 
     ``solved_strategy`` is the game's best strategy with the number of cases of each result.
     """

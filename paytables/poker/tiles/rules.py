@@ -54,7 +54,7 @@ class PaiGowRules(TwoHandsRules):
     def is_low_hand_better(self, low_strength: int, bank_low_strength: int) -> bool:
         """Return whether a player's low hand beats the bank's low hand.
 
-        If the definition says so, a low hand of 0 points never does.
+        A low hand of 0 points never beats it if the definition says so.
         """
         return low_strength > bank_low_strength and not (
             self.definition.worthless_low_loses and is_worthless_hand(low_strength)
@@ -63,7 +63,7 @@ class PaiGowRules(TwoHandsRules):
     def find_advised_low_mask(self, cards: Sequence[int]) -> int:
         """Return the advised low hand of four tiles: bit n is set if the tile with index n belongs to it.
 
-        The setting is the best one if the definition stores it, otherwise the bank's.
+        The advice is the best setting if the definition stores it, otherwise the setting that the bank would choose.
         """
         exact_figures = self.definition.proved
         if exact_figures is None:
@@ -96,7 +96,7 @@ class PaiGowRules(TwoHandsRules):
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _analyse_stake(self, stake_credits: int, bet_name: str = PLAYER_STAKE_SPOT) -> BetAnalysis:
-        """Return the exact figures of one seat's stake, as stored or computed."""
+        """Return the exact figures of one seat's stake: those stored in the definition, else computed now."""
         exact_figures = self.definition.proved or self.prove()
         return self.build_figures(
             exact_figures,

@@ -43,8 +43,8 @@ class PaiGowDefinition(TwoHandsDefinition):
     """
 
     house_way: HouseWay = Field(alias="bank")
-    """The worth of each hand to the bank, which sets its four tiles for the highest total worth."""
+    """The house way: the worth of each hand; the bank sets its four tiles for the highest total worth."""
     worthless_low_loses: bool = True
-    """Whether a player's low hand of 0 points loses to any low hand of the bank, even to a lower one (s. 109, 1)."""
+    """Whether a player's low hand of 0 points always loses to the bank's low hand (s. 109, 1)."""
     proved: ProvedFigures | None = Field(None, description="written by `python -m tools.dev prove`")
-    """The stored exact figures, or None."""
+    """The stored exact figures of the game; None: not stored."""

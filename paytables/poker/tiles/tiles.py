@@ -63,7 +63,7 @@ def count_points(tiles: Sequence[int]) -> int:
 
 
 def find_combination_rank(tiles: Sequence[int]) -> int | None:
-    """Return the rank of two pai gow tiles among the twenty combinations (s.101), 1 the highest; None without one."""
+    """Return the rank of two pai gow tiles among the twenty combinations (s.101), or None; 1 is the highest rank."""
     tile_names = tuple(sorted(ALL_TILES[tile] for tile in tiles))
     if tile_names == ("1-2", "2-4"):
         return 1

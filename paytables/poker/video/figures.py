@@ -30,7 +30,10 @@ class HeldCardsFigures:
     """The mean, over all deals, of the squared mean win of a deal, in squared credits."""
 
     def compute_mean(self, pays: Sequence[int]) -> Fraction:
-        """Return the mean win of one video poker hand, in credits; ``pays`` has the credits of each pay-table row."""
+        """Return the mean win of one video poker hand, in credits.
+
+        ``pays`` has the credits of each pay-table row.
+        """
         return sum((rate * pay for rate, pay in zip(self.row_rates, pays, strict=True)), Fraction(0))
 
     def compute_variance(self, pays: Sequence[int], hand_count: int = 1) -> Fraction:
@@ -107,9 +110,9 @@ def analyse(definition: VideoPokerDefinition) -> Analysis:
 def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int) -> BetAnalysis:
     """Return the exact figures of a bet on ``hand_count`` hands of one deal, at ``credits_`` credits each.
 
-    The win distribution is for one hand. All hands of a deal have the same distribution; that they depend on each
-    other only affects the variance. The simplest strategy's return would count a progressive level at its reset amount,
-    so it is stated only for a bet that plays for no level.
+    The win distribution is for one hand. It is the same for every hand of a deal; the hands depend on each other, which
+    affects the variance only. The simplest strategy's return would count a progressive level at its reset amount, so it
+    is stated only for a bet that plays for no level.
     """
     figures_by_bet = definition.proved or prove(definition)
     exact_figures = figures_by_bet.find_figures(is_highest_bet=credits_ == definition.max_credits)

@@ -56,7 +56,7 @@ class HeldSubset:
     """Whether these cards include every wild card of the deal."""
 
     def find_matching_deals(self, line: HoldRule, classes: Ints) -> Bools:
-        """Return whether holding these cards fits a line of a simple strategy, for each of the deals ``classes``."""
+        """Return, for each of the deals ``classes``, whether holding these cards fits a line of a simple strategy."""
         is_match: Bools = self.holds_all_wilds[classes]
         ranks = self.ranks[classes]
         if line.dealt_wild_count is not None:

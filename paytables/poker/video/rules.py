@@ -80,7 +80,7 @@ class VideoPokerRules(TablelessRules):
         return HandRanking(self.definition.deck.ranking_rules)
 
     def find_pay_row(self, cards: list[int]) -> VideoPokerPayRow | None:
-        """Return the row of the pay table that a final hand of five cards wins, or None."""
+        """Return the row of the pay table that a final hand of five cards wins; None: it wins nothing."""
         ranking_rules = self._ranking.rules
         wild_count = sum(
             (JOKER_RANK if card == JOKER else get_rank(card)) in ranking_rules.wild_ranks for card in cards
@@ -251,7 +251,7 @@ class VideoPokerRules(TablelessRules):
         )
 
     def list_remarks(self) -> tuple[DefinitionRemark, ...]:
-        """Return remarks on a legal pay table that may surprise: a row that pays less than the row below it."""
+        """Return remarks on a legal pay table that may surprise because a row pays less than the row below it."""
         pays = [pay.pay_per_credit for pay in self.definition.pay_rows]
         return tuple(
             DefinitionRemark(

@@ -107,7 +107,7 @@ class ProvedFigures(StrictTable):
     worst_rtp: FractionText = Field(alias="worst")
     """The return with the worst holds."""
     simplest_rtp: FractionText | None = Field(default=None, alias="simplest")
-    """The return with the published simple strategy, or None."""
+    """The return with the published simple strategy; None: the definition names no such strategy."""
     policy: PackedPolicy
     """The cards to hold in each class of deals that differ in suits only, as packed data."""
 
@@ -210,11 +210,11 @@ class VideoPokerDefinition(Definition):
     pay_rows: Annotated[tuple[VideoPokerPayRow, ...], Field(min_length=1)] = Field(alias="pay")
     """The rows of the pay table, best first."""
     progressive_level: VideoPokerProgressiveLevel | None = Field(default=None, alias="progressive")
-    """The progressive level of the game, or None."""
+    """The progressive level of the game; None: the game has none."""
     simplest_strategy: SimpleStrategyChoice | None = Field(default=None, alias="simplest")
     """The simple holding strategy for which the return is stated, or None."""
     proved: ProvedFiguresByBet | None = Field(None, description="written by `python -m tools.dev prove`")
-    """The stored exact figures, or None."""
+    """The stored exact figures of the game; None: not stored."""
 
     @model_validator(mode="after")
     def _check_rows(self) -> "VideoPokerDefinition":
