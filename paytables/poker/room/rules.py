@@ -236,7 +236,7 @@ class RoomRules(SeatedRules):
         return frozenset({BUTTON_KEY})
 
     def with_table_state(self, table_state: object) -> Self:
-        """Return these rules with the button's seat from the stored table state.
+        """Return these rules with the button's seat from the stored table state; None is a new table, with seat 0.
 
         Raises ValueError if the state is anything else than a button at a seat of this table.
         """
