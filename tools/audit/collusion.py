@@ -78,8 +78,8 @@ class RoundResult:
 class LargeBetFolds:
     """The folds of one position after a large bet of its own, in the rounds that one other position won.
 
-    ``count`` is the number of such folds; ``expected_count`` is the number expected from the other pairs of the
-    same gaming day and game.
+    A large bet is at least half of the position's table stakes. ``count`` is the number of such folds;
+    ``expected_count`` is the number expected from the other pairs of the same gaming day and game.
     """
 
     count: int = 0
@@ -150,10 +150,10 @@ class _Play:
     is_folded: bool = False
 
     def add_choice(self, choice: GameChoice) -> None:
-        """Record a choice: the stake it adds, whether it is the decision that all players have staked, and any fold.
+        """Record a choice: the stake that it adds, whether it confirms that all seats have staked, and any fold.
 
-        The game counts as folded if the outcome of the choice, which ends the game, settles the player's stake as
-        folded.
+        Only a round whose players win each other's stakes has that confirmation. The game counts as folded if this
+        choice ends it and the outcome settles the player's stake as folded.
         """
         self.is_round_between_players = self.is_round_between_players or choice.choice == ALL_STAKED_OPTION
         self.raised_credits += choice.staked_credits
@@ -173,7 +173,7 @@ class _Round:
     net_cents: dict[int, int] = field(default_factory=dict)
     positions_folded_after_large_bet: set[int] = field(default_factory=set)
     is_excluded: bool = False
-    """Whether a game of the round was void, or its players did not win each other's stakes."""
+    """Whether the results omit the round: a game of it was void, or its players did not win each other's stakes."""
 
     def add_end(self, play: _Play, end_record: GameEndWithHandpay) -> None:
         """Add the result of the game ``play``, which ended with the record ``end_record``."""
@@ -213,7 +213,10 @@ def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
 
 
 def _is_net_winner(pair: PositionPair, won_cents_by_pair: Mapping[PositionPair, list[int]]) -> bool:
-    """Return whether ``pair.winner`` won more than it lost to ``pair.loser``; at 0, the higher position counts."""
+    """Return whether ``pair.winner`` won more from ``pair.loser`` than it lost to that position.
+
+    If both amounts are equal, the position with the higher number counts as the winner.
+    """
     if pair.swap_roles() not in won_cents_by_pair:
         return True
     net_cents = sum(won_cents_by_pair[pair]) - sum(won_cents_by_pair[pair.swap_roles()])

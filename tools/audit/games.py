@@ -706,7 +706,8 @@ def _are_same_json(first: Wager | Outcome, second: Wager | Outcome) -> bool:
 def _is_same_outcome(replayed_outcome: Outcome | None, recorded_outcome: Outcome | None) -> bool:
     """Return whether two outcomes are equal.
 
-    ``recorded_outcome`` may lack the ``pays`` marks of its settlements, which earlier versions did not record.
+    ``recorded_outcome`` may lack the marks ``pays`` (this settlement is a prize of the pay table), which earlier
+    versions did not record.
     """
     if replayed_outcome is None or recorded_outcome is None or replayed_outcome != recorded_outcome:
         return replayed_outcome is recorded_outcome
@@ -714,7 +715,7 @@ def _is_same_outcome(replayed_outcome: Outcome | None, recorded_outcome: Outcome
 
 
 def _describe_outcome_difference(replayed_outcome: Outcome | None, recorded_outcome: Outcome | None) -> str:
-    """Return a part of a sentence that states the wins of both outcomes and where the outcomes differ."""
+    """Return the part of a finding's text that states the wins of both outcomes and the fields in which they differ."""
     if replayed_outcome is None or recorded_outcome is None:
         expected_text, found_text = (
             "none yet" if outcome is None else f"{outcome.returned_credits} credits"
@@ -734,7 +735,10 @@ def _describe_outcome_difference(replayed_outcome: Outcome | None, recorded_outc
 
 
 def _remove_pay_row_marks(outcome: Outcome) -> Outcome:
-    """Return the outcome without the ``pays`` marks of its settlements, which earlier versions did not record."""
+    """Return the outcome without the marks that say which of its settlements are prizes of the pay table.
+
+    Earlier versions did not record these marks (``pays``).
+    """
     return replace(
         outcome,
         settlements=tuple(

@@ -89,7 +89,7 @@ class _Play:
 class LevelAudit:
     """The recomputation of all amounts of progressive levels from the journal, compared with the recorded amounts.
 
-    ``report_finding`` is called for each entry that differs.
+    ``report_finding`` is called for each entry with a wrong amount or record.
     """
 
     def __init__(self, games: GameSource, report_finding: Callable[[StoredEntry, str], None]) -> None:
@@ -101,7 +101,7 @@ class LevelAudit:
         self._awarded_cents_by_claim_id: dict[str, int] = {}
         """The amount awarded for each claim in minor units, by claim id.
 
-        The controller, a ruling, or staff in place of a missing answer have awarded it.
+        It was awarded by the controller, by a ruling, or by staff because no answer of the controller arrived.
         """
         self._commitment_by_prize: dict[tuple[str, int], str] = {}
         """The first commitment received for each mystery prize of a linked level, by (pool, prize number)."""
@@ -147,7 +147,7 @@ class LevelAudit:
             self._report_finding(entry, f"the progressive levels after this entry are not possible: {error}")
 
     def is_plain_run_allowed(self) -> bool:
-        """Return whether no open game and no registered hit can still pay a progressive level."""
+        """Return whether a run of plain games may follow: no game is open and no registered hit is unpaid."""
         return not (self._open_play_by_id or self._register_lines_by_play_id)
 
     def iter_balance_errors(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
@@ -380,7 +380,7 @@ class LevelAudit:
     ) -> None:
         """Check each recorded contribution of a game to a linked level.
 
-        For a mystery level, store what the later check of its prize needs.
+        For a mystery level, also store the contribution's game and the level's terms, for the check of a later prize.
         """
         stake_credits = (
             start_record.bet_credits
@@ -401,7 +401,10 @@ class LevelAudit:
     def _check_levels_played(
         self, entry: StoredEntry, game: Game, start_record: GameRecord
     ) -> tuple[LevelParticipation, ...]:
-        """Check that the entry records the progressive levels that the wager plays for; return those that it does."""
+        """Check that the entry records exactly the progressive levels that the wager plays for.
+
+        Return the participation in each of these levels that the entry does record.
+        """
         try:
             participations = game.list_levels(start_record.wager)
         except PaytableError as error:
@@ -689,8 +692,8 @@ class LevelAudit:
     def _store_register_line(self, entry: StoredEntry, record: LevelHitRegistered) -> None:
         """Store a line of the register of progressive wins.
 
-        Its game and level are checked now, and its amount at the end of the game that pays the hit. A line written
-        after that is checked with the prize won late.
+        Its game and level are checked now; its amount is checked at the end of the game that pays the hit. If that
+        game has ended already, the line is only checked with the entry of the prize that was won late.
         """
         play = self._open_play_by_id.get(record.play_id)
         if play is None:
@@ -801,9 +804,10 @@ def _find_claim_or_amount(hit: LevelHitRecord) -> int | str:
 
 
 def _take_mystery_draw(pool_id: str, hit_chance: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
-    """Remove the draw of a mystery level from the front of ``draws``; return whether the draw hits the level.
+    """Return whether a mystery level is hit; remove the draw that decides this from the front of ``draws``.
 
-    ``pool_id`` is the level's pool. Without a ``hit_chance``, or with a certain one, nothing was drawn or is removed.
+    ``pool_id`` is the level's pool. ``hit_chance`` is (number of values that hit, number of possible values). If it is
+    None, there is no hit; if all values hit, there is one. In both cases nothing was drawn, so nothing is removed.
     Raises ValueError if the first draw is not that of this level.
     """
     if hit_chance is None:

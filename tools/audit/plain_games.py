@@ -140,12 +140,12 @@ class _GameTerms:
     game_reference_json: bytes
     """The JSON object with the id, version and digest of the definition."""
     has_spots: bool
-    """Whether the game has betting spots; then its settlements must decide exactly the whole stake."""
+    """Whether the game has betting spots. The settlements of such a game must add up to the whole stake."""
 
 
 @dataclass(frozen=True, slots=True)
 class _TableState:
-    """The state of a game's table as canonical JSON, and the game set to this state. No bets are standing."""
+    """The state of a game's table without standing bets, as canonical JSON, and the game set to this state."""
 
     json: bytes
     game: Game
@@ -155,7 +155,7 @@ class _TableState:
 class RunTableState:
     """The state of a game's table before and after a run of plain games, as canonical JSON.
 
-    It is ``null`` if no table is stored.
+    A state is ``null`` if the machine stored no table at that time.
     """
 
     state_before: bytes

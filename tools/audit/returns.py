@@ -57,7 +57,7 @@ class _GameSums:
     staked_cents: int = 0
     won_cents: int = 0
     has_double_up: bool = False
-    """Whether any player doubled up, which changes the variance."""
+    """Whether any player doubled up (staked a win again), which changes the variance of the wins."""
     has_standing_bets: bool = False
     """Whether bets stayed on the table from one game to the next."""
     wager_counts: Counter[tuple[int, str]] = field(default_factory=Counter)
@@ -273,9 +273,9 @@ def _compare_return(
 
 
 def _compute_largest_variance(game: Game, bet_analysis: BetAnalysis) -> Fraction | None:
-    """Return the variance of a wager if every win is doubled up as often as the game allows, which is the largest one.
+    """Return the variance of a wager if the player doubles up every win as often as the game allows.
 
-    Return None if it is not known.
+    No other use of the double-up gives a larger variance. Return None if it is not known.
     """
     for unit_bet in analyse(game, AnalysisDepth.FULL).bets:
         double_up = unit_bet.double_up

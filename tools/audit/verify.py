@@ -54,7 +54,7 @@ class AuditFinding:
     """A finding (something is wrong) or a notice (something to ask about), with the entry that it is about."""
 
     sequence: int
-    """The sequence number of the entry: the last one if the finding is about the journal's end, 0 if about the file."""
+    """The sequence number of the entry; for the journal's end the last one, for the file as a whole 0."""
     id: str
     """The id of the entry; "" if the finding is about no readable entry."""
     text: str
@@ -405,9 +405,9 @@ class Auditor:
     def _is_bet_covered(self, position: int, digest: str, bets: Mapping[str, int]) -> bool:
         """Return whether a position's credits cover these bets and the raises that the certified strategy may make.
 
-        Also return True if nothing can be checked: no selection is stored, it is unreadable, or it has other bets.
-        In the last case the player has changed the bets after placing them, and the game was refused when betting
-        closed.
+        Also return True if nothing can be checked: the player's selection (game and bets) is not stored, cannot be
+        read, or has other bets. In the last case the player changed the bets after placing them, and the machine
+        refused the game when betting closed.
         """
         stored_selection = self._ledger.state.get(format_storage_key(KernelKey.SELECTION, position))
         if stored_selection is None:

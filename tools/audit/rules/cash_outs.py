@@ -201,7 +201,7 @@ def _is_remainder_outdated(context: CheckContext) -> bool:
 def _check_recorded_coins(context: CheckContext) -> None:
     """Check the amounts owed and paid that the checked entry records for an abandoned coin payout.
 
-    Earlier versions recorded none.
+    An entry of an earlier version, which recorded no such amounts, is accepted.
     """
     abandoned_payout = context.stored_record_after(DispensedCoins, "coins_gone")
     expected = (

@@ -212,7 +212,7 @@ def _derive_lost_paid_hits(context: CheckContext) -> dict[str, Any]:
 
 
 def _find_closed_mystery_claim(context: CheckContext) -> Any:
-    """Return the mystery claim that the entry opens again, in the form in which it was closed; None if none was."""
+    """Return the mystery claim that the entry opens again, as it was when it was closed; None if none was closed."""
     claim_record = context.facts.closed_claims.get(context["claim"])
     return to_json(claim_record) if claim_record is not None and claim_record.is_mystery else None
 

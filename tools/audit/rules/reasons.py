@@ -54,10 +54,10 @@ def check_residual_credit(context: CheckContext) -> None:
 
 
 def check_residual_prize(context: CheckContext) -> None:
-    """Check the prize for which residual credit is played: the smallest stake here, and more than the credit.
+    """Check the prize for which residual credit is played: the machine's smallest stake, and more than the credit.
 
-    If the machine has stored no terms (earlier versions), the prize must only be at most the smallest stake that
-    a game was started for.
+    Earlier versions stored no terms of residual credit. In their journals the prize may also be less than the smallest
+    stake of a game started so far.
     """
     prize_cents = context.record["prize_cents"]
     terms = context.stored_record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS)

@@ -232,7 +232,8 @@ def report_unless_equal(
 def derive_session_counts(context: CheckContext, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
     """Return the session counts to store after a game, or ABSENT_VALUE if the machine has no player sessions.
 
-    The first call since a power-up also stores whether it has them: whether the checked entry stores a session.
+    The first call after a power-up also stores in the facts whether the machine has player sessions: it has them if
+    the checked entry stores a session.
     """
     if context.facts.has_player_session is None:
         context.facts.has_player_session = (
@@ -312,9 +313,9 @@ def check_somebody_signed_in(context: CheckContext) -> None:
 
 
 def check_ticket_ledger_grows(context: CheckContext) -> None:
-    """Check that the ticket ledger has not become shorter or been replaced since its end was last recorded.
+    """Check that the ticket ledger has not become shorter or been replaced since the journal last recorded its end.
 
-    If the entry records no end, or none was recorded before it, nothing is checked.
+    Nothing is checked if the entry does not record the ledger's end, or if no earlier entry has recorded it.
     """
     anchor_before = context.stored_record_before(LedgerAnchor, "tickets")
     anchor_after = context.stored_record_after(LedgerAnchor, "tickets")

@@ -108,6 +108,7 @@ def was_idle_within(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
 def can_be_in_states(state: State, states: frozenset[State]) -> bool:
     """Return whether the machine may have been in one of ``states``, if ``state`` is derived from its stored values.
 
-    Some machine states are not stored. Stored values that give idle are also possible in these states.
+    Some machine states are not stored. If the stored values give the state idle, the machine may also have been in one
+    of those states.
     """
     return state in states or (state is State.IDLE and bool(states & _STATES_NOT_STORED))
