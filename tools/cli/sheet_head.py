@@ -25,7 +25,7 @@ def find_currency(profile_id: str) -> str:
 class SheetHead:
     """The data in the heading of a printed sheet about a machine, collected from the entries of one journal.
 
-    Data that an old journal does not have stay empty.
+    A field stays empty if an early journal does not contain its data.
     """
 
     machine_id: str = ""

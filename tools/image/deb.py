@@ -123,7 +123,7 @@ def build(output_folder: Path, *, compression: str = "xz") -> Path:
 
 
 def format_version(epoch: str) -> str:
-    """Return the package's version: the project's version, and the time of the commit, so that apt orders builds."""
+    """Return the package's version: the project's version and the time of the commit, by which apt orders builds."""
     return f"{version(_PACKAGE_NAME)}+{datetime.fromtimestamp(int(epoch), UTC):%Y%m%d%H%M%S}"
 
 

@@ -126,7 +126,7 @@ def _is_mounted(path: Path) -> bool:
 def _act_as_owner(folder: Path) -> Iterator[None]:
     """Run the ``with`` block with only the rights of the folder's owner, if this process is root's.
 
-    The owner may have placed a symbolic link in the folder.
+    A symbolic link that the owner has placed in the folder then gives no access to files of others.
     """
     if os.geteuid() != 0 or not folder.exists():  # before a first start there is no folder
         yield
@@ -344,10 +344,10 @@ def mount_late_media_command() -> None:
 def wait_for_media(
     mount_point_by_label: Mapping[str, Path], label_folder: Path, update_faults: Callable[[], None]
 ) -> None:
-    """Wait until each of these media is mounted; if one was late, update the faults.
+    """Wait until each of these media is mounted; if one was late, call ``update_faults``.
 
-    A running machine does not see a medium that is mounted over its folder later. So it is stopped before the
-    mount, and started again afterwards.
+    A running machine does not see a medium that is mounted over its folder later. So the machine is stopped before
+    the mount, and started again afterwards.
     """
     late_mount_point_by_label = {
         label: path for label, path in mount_point_by_label.items() if not _is_mounted(path)

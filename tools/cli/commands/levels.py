@@ -56,9 +56,9 @@ def command(state_folder: Path | None, export_file: Path | None, *, output_forma
 
 
 def _build_sort_key(level_item: tuple[str, Any]) -> tuple[str, int, str]:
-    """Return the sort key of a level's pool: its name, then the stake or denomination that ends the name.
+    """Return the sort key of a level's pool: its name, then as a number the stake or denomination that ends the name.
 
-    So a stake of 10 is sorted after a stake of 2.
+    A stake of 10 is therefore sorted after a stake of 2.
     """
     pool, _ = level_item
     name, _, last_part = pool.rpartition(".")

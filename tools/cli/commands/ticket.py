@@ -174,7 +174,10 @@ def _open_cage(
 
 
 def _make_cage_command(cage_action: Callable[..., str]) -> Callable[..., None]:
-    """Return a CLI command with which staff act on a ticket; ``cage_action`` does so and returns a text about it."""
+    """Return a CLI command with which staff act on a ticket.
+
+    ``cage_action`` acts on the ticket, and returns a text for staff about what was done.
+    """
 
     @_number_argument
     @STATE_OPTION
