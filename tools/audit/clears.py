@@ -55,7 +55,7 @@ class MemoryClearAudit:
 
     @property
     def has_pending_entries(self) -> bool:
-        """Return whether the journal must still contain entries that the memory clear authorised."""
+        """Return whether entries that the memory clear authorised have not been read yet."""
         return bool(self._expected_entries)
 
     def check_entry(self, entry: StoredEntry) -> None:

@@ -3,9 +3,9 @@
 They are computed from the journal's game entries alone. A sign proves nothing: a better player wins from a
 weaker one as well. A person judges it (Québec by-law, ss. 67.107 and 67.109).
 
-A player's folds after a large bet are compared with those of the other pairs at the same game. A fixed limit
-would not do: some players often fold after a large bet, so almost every honest room of many rounds would show a
-sign. Two players who only avoid betting against each other are not detected here.
+How often a player folds after a large bet against one opponent is compared with the other pairs of players at the
+same game. A fixed limit would not do: some players often fold after a large bet, so almost every honest room of many
+rounds would show a sign. Two players who only avoid betting against each other are not detected here.
 """
 
 import math
@@ -23,13 +23,13 @@ from meters import StoredEntry
 from paytables import ALL_STAKED_OPTION
 from tools.audit.statement import iter_with_gaming_days
 
-#: The probability below which what happens between two positions is a sign.
+#: What happened between two positions is a sign of collusion if chance produces it with less than this probability.
 SIGNIFICANCE_LEVEL: Final = 0.001
-#: The z-score from which the flow of money between two positions is a sign, in either direction.
+#: The smallest z-score of the money that one position won from another which is a sign of collusion.
 SIGNIFICANCE_Z_SCORE: Final = NormalDist().inv_cdf(1 - SIGNIFICANCE_LEVEL / 2)
-#: The number of rounds with a flow between two positions from which their z-score counts.
+#: The smallest number of rounds in which one of two positions won from the other for which their z-score counts.
 SIGNIFICANT_ROUNDS_MIN: Final = 20
-#: The number of folds after a large bet from which they may be a sign.
+#: The smallest number of folds after a large bet that may be a sign of collusion.
 LARGE_BET_FOLDS_MIN: Final = 2
 #: A fold is after a large bet if at least this share of the table stakes was lost.
 LARGE_BET_SHARE: Final = Fraction(1, 2)
@@ -254,12 +254,12 @@ def _compute_pair_flow(
     lost_cents: list[int],
     folds_by_pair: Mapping[PositionPair, LargeBetFolds],
 ) -> PairFlow:
-    """Return the net flow between two positions.
+    """Return the net amount that one position won from another, and how unusual it is.
 
     Args:
         pair: The positions; the winner won at least as much as it lost.
         won_cents: What ``pair.winner`` won from ``pair.loser`` in each round that it won, in minor units.
-        lost_cents: What it lost to ``pair.loser`` in each round that it lost, in minor units.
+        lost_cents: What ``pair.winner`` lost to ``pair.loser`` in each round that it lost, in minor units.
         folds_by_pair: The folds after a large bet of ``pair.loser`` in rounds that ``pair.winner`` won, by pair.
     """
     net_cents = sum(won_cents) - sum(lost_cents)

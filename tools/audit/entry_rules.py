@@ -111,7 +111,7 @@ class EntryRulesAudit:
         self._entries_of_other_style: list[StoredEntry] = []
         """Entries that name a player position although the entries before them name none, or the reverse.
 
-        They move no money. They are allowed only if the next power-up begins a run of entries in this new form.
+        They move no money. They are allowed only if the next power-up entry has the new form too.
         """
         self._entries_without_terms: list[StoredEntry] = []
         """Entries of player positions that have not recorded yet how they treat credit below the smallest stake."""
@@ -185,7 +185,10 @@ class EntryRulesAudit:
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Update the facts for later checks, as if each entry of a run of plain games had been checked."""
+        """Update the facts for later checks, as if each entry of a run of plain games had been checked.
+
+        Plain games are ordinary games whose entries are checked together.
+        """
         facts = self.facts
         if run.parse_stored_tables():
             facts.cached_machine_states.clear()

@@ -67,7 +67,8 @@ _POWER_UP_KIND: Final = POWER_UP.kind
 _GAME_ENTRY_KINDS_AFTER_START: Final = frozenset(
     {*PLAY_STEP_KINDS, *PLAY_END_KINDS, GAME_DOUBLE_UP.kind, PLAY_PUSH_KIND}
 )
-#: Kinds whose dims must equal those of the play's first entry; a void game counts as no game.
+#: Kinds of entries whose dimensions must equal those of the play's first entry. The entry that declares a game void is
+#: not one of them, because meters count a void game as no game.
 _KINDS_WITH_DIMENSIONS_OF_START: Final = _GAME_ENTRY_KINDS_AFTER_START - {GAME_VOID.kind}
 
 
@@ -189,8 +190,8 @@ class GameAudit:
     def is_plain_run_allowed(self, run: PlainRun) -> bool:
         """Return whether a run of plain games may follow the entries checked so far.
 
-        No game may be open, no shared round may be starting, and the tables must be in the state from which the
-        run starts.
+        Plain games are ordinary games whose entries are checked together. No game may be open, no shared round may be
+        starting, and the tables must be in the state from which the run starts.
         """
         return (
             not (self._open_play_by_id or self._double_up_stakes_by_play_id)
@@ -199,7 +200,7 @@ class GameAudit:
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Update the audit with a run of plain games, as if their entries had been checked one by one."""
+        """Update the audit with a run of plain games (ordinary games), as if their entries had been checked singly."""
         self._latest_play_id_by_position[1] = run.last_play_id
         self.replayed_game_count += run.game_count
         self._stakes.add_plain_run(run)

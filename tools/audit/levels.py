@@ -77,7 +77,7 @@ _OPERATOR_ACCOUNT_PREFIX: Final = "house:progressive:"
 
 @dataclass(slots=True)
 class _Play:
-    """An open game as the level audit needs it: the pools of its progressive levels, and its hits so far."""
+    """An open game as the level audit needs it: the pools (accounts) of its progressive levels, and its hits so far."""
 
     pool_id_by_level: Mapping[str, str] = field(default_factory=dict)
     """The pool of each progressive level of the game, by level name."""
@@ -108,7 +108,7 @@ class LevelAudit:
         self._register_lines_by_play_id: dict[str, list[tuple[StoredEntry, LevelHitRegistered]]] = {}
         """The lines of the register of wins about progressive hits, as entry and record, by play id."""
         self._late_register_line_by_entry_id: dict[str, LevelHitRegistered] = {}
-        """The lines of the register of wins that were written after the hit's game had ended, by entry id."""
+        """The lines of the register of progressive wins that were written after the game of the hit, by entry id."""
         self._claims_with_ruling: set[str] = set()
         """The ids of progressive claims on which two people have ruled."""
         self._play_id_by_contribution: dict[tuple[str, int], str] = {}
@@ -147,7 +147,10 @@ class LevelAudit:
             self._report_finding(entry, f"the progressive levels after this entry are not possible: {error}")
 
     def is_plain_run_allowed(self) -> bool:
-        """Return whether a run of plain games may follow: no game is open and no registered hit is unpaid."""
+        """Return whether a run of plain games may follow: no game is open and no registered hit is unpaid.
+
+        Plain games are ordinary games that play for no progressive level; their entries are checked together.
+        """
         return not (self._open_play_by_id or self._register_lines_by_play_id)
 
     def iter_balance_errors(self, balance_cents: Callable[[str], int]) -> Iterable[str]:

@@ -97,7 +97,8 @@ class StakeAudit:
     def is_plain_run_allowed(self, run: PlainRun) -> bool:
         """Return whether the tables are in the state from which a run of plain games starts.
 
-        The tables must not be shared and must have no standing bets.
+        Plain games are ordinary games whose entries are checked together. The tables must not be shared and must have
+        no standing bets.
         """
         return not self._stake_return_entries and all(
             digest not in self._shared_tables
@@ -257,8 +258,8 @@ class StakeAudit:
     def check_game_step(self, entry: StoredEntry, start_record: GameRecord, choice: GameChoice) -> None:
         """Check the shared table state that the entry of a game step stores.
 
-        If the step decides the game and no other round has started since, the entry must store the table after the
-        round; otherwise none.
+        If the step decides the game and no other round has started since, the entry must store the state of the table
+        after the round. In any other case the entry must store no shared state.
         """
         self._check_no_standing_bets_while_undecided(entry, choice)
         state_fields = self._find_state_fields(entry, start_record.game_reference)

@@ -28,7 +28,7 @@ from tools.audit.rules.pattern import format_storage_key
 
 #: Prefix of the kinds of entries about tournaments.
 _TOURNAMENT_KIND_PREFIX: Final = "tournament."
-#: Meters that games played with credits move: they are the same before and after a tournament.
+#: The meters of games played for money, which must have the same values before and after a tournament.
 _MONEY_GAME_METERS: Final = (
     "coin_in",
     "coin_out",

@@ -301,9 +301,9 @@ class Auditor:
             self.check_body(body)
 
     def _is_plain_run_allowed(self, run: PlainRun) -> bool:
-        """Return whether a run of plain games fits the entries before it.
+        """Return whether a run of plain games (ordinary games, checked as a whole) fits the entries before it.
 
-        If it does not, its games are checked entry by entry, which finds the reason.
+        If it does not, its games are checked entry by entry, and these checks report the reason.
         """
         ledger = self._ledger
         try:
@@ -324,7 +324,7 @@ class Auditor:
             return False
 
     def _add_plain_run(self, run: PlainRun) -> None:
-        """Add a checked run of plain games to the ledger, to the report, and to the data of all other checks."""
+        """Add a checked run of plain games (ordinary games) to the ledger, the report, and the data of all checks."""
         self.report.entry_count += run.entry_count
         self.entry_rules.add_plain_run(run)
         self._games.add_plain_run(run)

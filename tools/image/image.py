@@ -31,7 +31,7 @@ from tools.image import deb, slot
 _IMAGE_FILES_FOLDER: Final = Path(__file__).parent
 #: The root folder of the source.
 _SOURCE_ROOT: Final = _IMAGE_FILES_FOLDER.parents[1]
-#: Packages, modules, units, the kernel's command line and the partitions.
+#: The content of the image, from ``image.toml``: packages, modules, units, the kernel's command line, the partitions.
 IMAGE_CONTENT: Final[Mapping[str, Any]] = tomllib.loads(
     (_IMAGE_FILES_FOLDER / "image.toml").read_text(encoding="utf-8")
 )

@@ -59,7 +59,7 @@ _MISSING_MEDIUM_CHECK_SECONDS: Final = 5.0
 _MOUNT_RETRY_SECONDS: Final = 60.0
 #: Seconds for which nobody must have played before the machine is restarted.
 _IDLE_SECONDS_BEFORE_RESTART: Final = 30.0
-#: Seconds for which a new release must be up to be kept; a screen that crashes repeatedly lives for less.
+#: Seconds for which a new release must be up before it is kept; a screen that crashes repeatedly is up for less.
 _UP_SECONDS_BEFORE_KEPT: Final = 120.0
 #: Seconds that a new release may take to come up.
 _RELEASE_START_SECONDS_MAX: Final = 900.0
@@ -67,7 +67,7 @@ _RELEASE_START_SECONDS_MAX: Final = 900.0
 _CONDITION_CHECK_SECONDS: Final = 0.5
 #: States in which a restart of the machine interrupts nobody.
 _RESTARTABLE_STATES: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE, State.DOOR_OPEN, State.TILT})
-#: Seconds for which the machine must have been in one of these states.
+#: Seconds for which the machine must have been in one of ``_RESTARTABLE_STATES`` before it is restarted.
 _RESTARTABLE_SECONDS: Final = 5.0
 
 

@@ -34,7 +34,8 @@ from tools.audit.rules.shared_checks import (
     sum_cashable_credit_cents,
 )
 
-#: Kinds that end a payout method, or leave a remainder; a hand-pay may follow in any machine state.
+#: Kinds of entries that end a payout method or leave a part of the cash-out unpaid. A hand-pay may follow such an entry
+#: in any machine state.
 KINDS_ENDING_PAYOUT: Final = frozenset(
     declaration.kind
     for declaration in (
@@ -58,7 +59,7 @@ def _find_restricted_pool(context: CheckContext) -> int:
 
 
 def _check_validation_ring(context: CheckContext) -> None:
-    """Check that a ticket stored in the ring buffer that the host reads is the printed one, at the next index."""
+    """Check that a ticket stored in the ring buffer for the host is the printed ticket, and has the next index."""
     stored_ring_values = {
         key: value for key, value in context.entry.state.items() if key.startswith("validation")
     }

@@ -200,7 +200,7 @@ def _build_mystery_claim_pattern(payment_method: str | None) -> dict[str, Patter
 
 
 def _derive_lost_paid_hits(context: CheckContext) -> dict[str, Any]:
-    """Return the pool's paid hits whose contribution the controller has lost, as claims by storage key."""
+    """Return the paid hits of a level whose contribution the progressive controller lost, as claims by storage key."""
     return {
         f"claim:{claim_id}": to_json(claim_record)
         for claim_id, claim_record in context.facts.closed_claims.items()

@@ -34,7 +34,7 @@ from meters.entry import StoredEntry
 from meters.ledger import Ledger, Reservation
 from tools.audit.rules.facts import Facts
 
-#: What a value must be; see the module for its forms.
+#: A pattern: it states what a value must be, in one of the forms that the module's docstring lists.
 Pattern: TypeAlias = Any
 #: Checks a value against a pattern in the context of an entry. Raises :class:`PatternMismatch`.
 Matcher: TypeAlias = Callable[[Any, "CheckContext"], None]

@@ -18,7 +18,7 @@ from egm.play.records.residual_terms import ResidualTerms
 from tools.audit.rules.pattern import CheckContext, PatternMismatch, format_value
 from tools.audit.rules.states import derive_machine_state
 
-#: The kind of entry that treats residual credit in each way.
+#: The kind of entry for each way of treating residual credit (credit below the smallest stake).
 _ENTRY_KIND_BY_TREATMENT: Final[Mapping[str, str]] = {
     "given_up": RESIDUAL_GIVEN_UP.kind,
     "played": RESIDUAL_PLAYED.kind,

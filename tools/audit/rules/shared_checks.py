@@ -23,7 +23,7 @@ from tools.audit.rules.pattern import (
 )
 from tools.audit.rules.rule import Check
 
-#: The expected value of a storage key that an entry must not store.
+#: The value that stands for "the entry must not store this key" among expected values.
 ABSENT_VALUE: Final = object()
 #: The account of the position's cashable credit.
 CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
@@ -98,9 +98,10 @@ def sum_cashable_credit_cents(context: CheckContext) -> int:
 
 
 def require_paid_coins(key: str, record_class: type[CashOutRecord | HandpayRecord]) -> Check:
-    """Return the check that a new cash-out or hand-pay states the coins that an earlier payout already paid of it.
+    """Return the check that a new cash-out or hand-pay states what an earlier payout already paid of it in coins.
 
-    ``key`` is the storage key of the new record, ``record_class`` its class. If no coins were paid, it must state none.
+    ``key`` is the storage key of the new record, and ``record_class`` is the class of the record. If nothing was paid
+    in coins, the record must state nothing.
     """
 
     def check(context: CheckContext) -> None:

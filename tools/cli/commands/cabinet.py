@@ -53,7 +53,7 @@ def command() -> None:
     """Write, check and explain cabinet files, which configure a machine (egm/CABINET-FILE.md)."""
 
 
-#: Longer lists of allowed values are printed on lines of their own, also in a pipe.
+#: The maximum width in characters of the column with the allowed values; a longer list wraps, also in a pipe.
 _INLINE_LIST_MAX: Final = 60
 
 

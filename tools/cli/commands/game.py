@@ -288,9 +288,10 @@ def schema(family_name: str) -> None:
 
 
 def add_digest_key(schema: dict[str, Any]) -> dict[str, Any]:
-    """Add to a family's JSON Schema, in place, the key of the digest that binds stated figures to a definition.
+    """Add to a family's JSON Schema, in place, the key for a digest next to stated figures; return the schema.
 
-    Return the schema. It stays unchanged for a family whose definitions do not state figures.
+    The digest binds the figures that a definition states, such as its return, to the rules of that definition. The
+    schema of a family whose definitions state no figures stays unchanged.
     """
     proved_schema = schema["properties"].get(PROVED_KEY, {})
     for table in (proved_schema, *proved_schema.get("anyOf", ())):
