@@ -54,7 +54,10 @@ class AuditFinding:
     """A finding (something is wrong) or a notice (something to ask about), with the entry that it is about."""
 
     sequence: int
-    """The sequence number of the entry; for the journal's end the last one, for the file as a whole 0."""
+    """The sequence number of the entry.
+
+    A finding about the end of the journal has the number of the last entry, and one about the whole file has 0.
+    """
     id: str
     """The id of the entry; "" if the finding is about no readable entry."""
     text: str

@@ -31,7 +31,7 @@ class SheetHead:
     machine_id: str = ""
     """The machine's id."""
     profile_id: str = ""
-    """The id of the profile of the jurisdiction in force."""
+    """The id of the jurisdiction profile in force."""
     sequence: int = 0
     """The number of the last journal entry."""
     first_time: datetime | None = None

@@ -203,7 +203,7 @@ def format_python_dependencies(python_versions: Sequence[str]) -> str:
 
 
 def _find_next_python(python_version: str) -> str:
-    """Return the minor version of Python after this one."""
+    """Return the minor version of Python after this one, such as "3.12" after "3.11"."""
     major, minor = python_version.split(".")
     return f"{major}.{int(minor) + 1}"
 

@@ -244,7 +244,7 @@ _CHECK_COIN_SUM: Final = report_unless(
 
 
 def _check_restricted_expiry(context: CheckContext) -> None:
-    """Check that restricted credit expires only after its last day at the venue."""
+    """Check that restricted credit expires only after its last day, which is a day of the venue's calendar."""
     last_day = context["terms"]["expires"]
     if date.fromisoformat(last_day) >= context.facts.find_latest_local_date(context.entry.time_utc):
         raise PatternMismatch(

@@ -267,8 +267,8 @@ def _find_disputed_amount_ruled_on(context: CheckContext) -> DisputedAmount:
 def _check_ruling(context: CheckContext) -> None:
     """Check a ruling on a disputed amount.
 
-    The disputed amount must be open, the award must be between its bounds, and the checked entry must store the right
-    changes.
+    The disputed amount must be open, the award must be between its bounds, and the checked entry must store exactly
+    what follows from the ruling.
     """
     disputed_amount, record = _find_disputed_amount_ruled_on(context), context.record
     awarded_cents, ruling = (
@@ -374,7 +374,7 @@ def _derive_stored_print_after_ruling(
 
 
 def _does_ruling_redeem_ticket(context: CheckContext, disputed_amount: DisputedAmount) -> bool:
-    """Return whether the ruling redeems the disputed ticket that was inserted, as the id of the checked entry states.
+    """Return whether the ruling redeems the inserted ticket in dispute; the id of such an entry ends in ``.in``.
 
     If the cashier's cage has already paid the ticket, the ruling does not redeem it; the operator bears the amount.
     """

@@ -95,9 +95,10 @@ class Facts:
         games without a table do not: they only change whether a game is open, and the key states that.
         """
         self.last_idle_times: dict[int, datetime] = {}
-        """When each position was last found idle, by position; late orders must be recorded soon after this time.
+        """When each position was last found idle, by position.
 
-        It is the time of the last entry that a rule allows only in certain states and that found the position idle.
+        It is the time of the last entry that a rule allows only in certain states and that found the position idle. An
+        order to a device that was decided while the position was idle may still be recorded for some seconds after it.
         """
         self.last_money_entry_kinds: dict[int, str] = {}
         """The kind of each position's last entry that moved, reserved or released money."""
@@ -266,7 +267,7 @@ class Facts:
             self.smallest_stake_cents = stake_cents
 
     def record_handpay(self, worth_cents: int, *, is_taxable: bool) -> None:
-        """Store a hand-pay as evidence of the tax limit.
+        """Store a hand-pay as evidence of the tax limit, the smallest amount of a taxable hand-pay.
 
         A hand-pay that is not taxable is below the limit; a taxable one is at or above it.
         """
@@ -276,7 +277,10 @@ class Facts:
             self.taxable_min_cents = worth_cents
 
     def is_tax_status_consistent(self, worth_cents: int, *, is_taxable: bool) -> bool:
-        """Return whether a hand-pay's tax status agrees with the hand-pays since the last power-up."""
+        """Return whether a hand-pay's tax status agrees with the hand-pays since the last power-up.
+
+        A taxable hand-pay must be larger than every untaxed one, and an untaxed one smaller than every taxable one.
+        """
         if is_taxable:
             return worth_cents > self.untaxed_max_cents
         return self.taxable_min_cents is None or worth_cents < self.taxable_min_cents

@@ -125,7 +125,7 @@ def _check_ruling(context: CheckContext) -> None:
 
     If held prizes wait for a ruling, the ruling must be on one of them: to pay or to decline it. Otherwise it must be
     on a stored claim whose amount is not fixed. The entry must store what follows: the held prize is updated or
-    removed, the claim gets its amount, and the fault ends with the last held prize.
+    removed, the claim gets its amount, and the fault about held prizes ends if no other prize awaits a ruling.
     """
     record, memory = context.record, context.ledger.state
     claim_id = record["claim"]

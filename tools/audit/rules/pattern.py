@@ -436,7 +436,10 @@ def _compile_object(  # noqa: C901 (one loop over one object)
             plain_members[name] = is_optional, compile_pattern(member_pattern)
 
     def match_templates(value: Mapping[str, Any], context: CheckContext) -> None:
-        """Match the members whose names are texts with names not bound yet, such as ``fault:{code}``."""
+        """Match the object's members against the member names of the pattern that contain a name in braces.
+
+        An example of such a member name is ``fault:{code}``.
+        """
         remaining_keys = [key for key in value if key not in plain_members]
         for template, is_optional, matcher in template_members:
             expected = template.replace_bound_names(context)

@@ -130,7 +130,10 @@ class AuditRule:
     of state by some seconds.
     """
     late_order_machine_states: frozenset[State] = frozenset()
-    """The machine states in which a late order may still be recorded within ``late_order_seconds``."""
+    """The machine states in which an order decided while the machine was idle may still be recorded.
+
+    It must be recorded within ``late_order_seconds``.
+    """
     extra_checks: tuple[Check, ...] = ()
     """Functions that check what patterns cannot express; they raise :class:`PatternMismatch`."""
     permission: Permission | None = None

@@ -100,7 +100,7 @@ def is_from_earlier_version(ledger: Ledger) -> bool:
 
 
 def was_idle_within(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
-    """Return whether the entry's position was last idle at most the given number of seconds from the entry's time."""
+    """Return whether the entry's position was last found idle at most ``seconds`` before or after the entry's time."""
     last_idle_time = facts.last_idle_times.get(read_position(entry))
     return last_idle_time is not None and abs(entry.time_utc - last_idle_time) <= timedelta(seconds=seconds)
 
