@@ -35,7 +35,10 @@ _ENTRIES_CHECKED_BY_DECLARATION: Final = (entries.TRANSFERS_UNPROVED, entries.TR
 
 @lru_cache(maxsize=1024)
 def belongs_to_memory_clear(entry_kind: str) -> bool:
-    """Return whether only a memory clear writes entries of this kind, which carry over or settle claims."""
+    """Return whether only a memory clear writes entries of this kind.
+
+    Such an entry carries a claim (an amount or item that is owed) over from the earlier journal, or settles it.
+    """
     return entry_kind.startswith(_MEMORY_CLEAR_KIND_PREFIX) or entry_kind == CARRIED_GAME_KIND
 
 
@@ -55,7 +58,7 @@ class MemoryClearAudit:
 
     @property
     def has_pending_entries(self) -> bool:
-        """Return whether the journal must still contain entries that the memory clear authorised."""
+        """Return whether entries that the memory clear authorised have not been read yet."""
         return bool(self._expected_entries)
 
     def check_entry(self, entry: StoredEntry) -> None:

@@ -3,9 +3,9 @@
 They are computed from the journal's game entries alone. A sign proves nothing: a better player wins from a
 weaker one as well. A person judges it (Québec by-law, ss. 67.107 and 67.109).
 
-A player's folds after a large bet are compared with those of the other pairs at the same game. A fixed limit
-would not do: some players often fold after a large bet, so almost every honest room of many rounds would show a
-sign. Two players who only avoid betting against each other are not detected here.
+How often a player folds after a large bet against one opponent is compared with the other pairs of players at the
+same game. A fixed limit would not do: some players often fold after a large bet, so almost every honest room of many
+rounds would show a sign. Two players who only avoid betting against each other are not detected here.
 """
 
 import math
@@ -23,13 +23,13 @@ from meters import StoredEntry
 from paytables import ALL_STAKED_OPTION
 from tools.audit.statement import iter_with_gaming_days
 
-#: The probability below which what happens between two positions is a sign.
+#: What happened between two positions is a sign of collusion if chance produces it with less than this probability.
 SIGNIFICANCE_LEVEL: Final = 0.001
-#: The z-score from which the flow of money between two positions is a sign, in either direction.
+#: The smallest z-score of the money that one position won from another which is a sign of collusion.
 SIGNIFICANCE_Z_SCORE: Final = NormalDist().inv_cdf(1 - SIGNIFICANCE_LEVEL / 2)
-#: The number of rounds with a flow between two positions from which their z-score counts.
+#: The smallest number of rounds in which one of two positions won from the other for which their z-score counts.
 SIGNIFICANT_ROUNDS_MIN: Final = 20
-#: The number of folds after a large bet from which they may be a sign.
+#: The smallest number of folds after a large bet that may be a sign of collusion.
 LARGE_BET_FOLDS_MIN: Final = 2
 #: A fold is after a large bet if at least this share of the table stakes was lost.
 LARGE_BET_SHARE: Final = Fraction(1, 2)
@@ -78,8 +78,8 @@ class RoundResult:
 class LargeBetFolds:
     """The folds of one position after a large bet of its own, in the rounds that one other position won.
 
-    ``count`` is the number of such folds; ``expected_count`` is the number expected from the other pairs of the
-    same gaming day and game.
+    A large bet is at least half of the position's table stakes. ``count`` is the number of such folds;
+    ``expected_count`` is the number expected from the other pairs of the same gaming day and game.
     """
 
     count: int = 0
@@ -150,10 +150,10 @@ class _Play:
     is_folded: bool = False
 
     def add_choice(self, choice: GameChoice) -> None:
-        """Record a choice: the stake it adds, whether it is the decision that all players have staked, and any fold.
+        """Record a choice: the stake that it adds, whether it confirms that all seats have staked, and any fold.
 
-        The game counts as folded if the outcome of the choice, which ends the game, settles the player's stake as
-        folded.
+        Only a round whose players win each other's stakes has that confirmation. The game counts as folded if this
+        choice ends it and the outcome settles the player's stake as folded.
         """
         self.is_round_between_players = self.is_round_between_players or choice.choice == ALL_STAKED_OPTION
         self.raised_credits += choice.staked_credits
@@ -173,7 +173,7 @@ class _Round:
     net_cents: dict[int, int] = field(default_factory=dict)
     positions_folded_after_large_bet: set[int] = field(default_factory=set)
     is_excluded: bool = False
-    """Whether a game of the round was void, or its players did not win each other's stakes."""
+    """Whether the results omit the round: a game of it was void, or its players did not win each other's stakes."""
 
     def add_end(self, play: _Play, end_record: GameEndWithHandpay) -> None:
         """Add the result of the game ``play``, which ended with the record ``end_record``."""
@@ -213,7 +213,10 @@ def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
 
 
 def _is_net_winner(pair: PositionPair, won_cents_by_pair: Mapping[PositionPair, list[int]]) -> bool:
-    """Return whether ``pair.winner`` won more than it lost to ``pair.loser``; at 0, the higher position counts."""
+    """Return whether ``pair.winner`` won more from ``pair.loser`` than it lost to that position.
+
+    If both amounts are equal, the position with the higher number counts as the winner.
+    """
     if pair.swap_roles() not in won_cents_by_pair:
         return True
     net_cents = sum(won_cents_by_pair[pair]) - sum(won_cents_by_pair[pair.swap_roles()])
@@ -251,12 +254,12 @@ def _compute_pair_flow(
     lost_cents: list[int],
     folds_by_pair: Mapping[PositionPair, LargeBetFolds],
 ) -> PairFlow:
-    """Return the net flow between two positions.
+    """Return the net amount that one position won from another, and how unusual it is.
 
     Args:
         pair: The positions; the winner won at least as much as it lost.
         won_cents: What ``pair.winner`` won from ``pair.loser`` in each round that it won, in minor units.
-        lost_cents: What it lost to ``pair.loser`` in each round that it lost, in minor units.
+        lost_cents: What ``pair.winner`` lost to ``pair.loser`` in each round that it lost, in minor units.
         folds_by_pair: The folds after a large bet of ``pair.loser`` in rounds that ``pair.winner`` won, by pair.
     """
     net_cents = sum(won_cents) - sum(lost_cents)

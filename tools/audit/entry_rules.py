@@ -109,9 +109,12 @@ class EntryRulesAudit:
         )
         self.facts = Facts(features.storage_keys)
         self._entries_of_other_style: list[StoredEntry] = []
-        """Entries that name their position although those before them since the power-up do not, or the reverse."""
+        """Entries that name a player position although the entries before them name none, or the reverse.
+
+        They move no money. They are allowed only if the next power-up entry has the new form too.
+        """
         self._entries_without_terms: list[StoredEntry] = []
-        """Entries of player positions that have not recorded their terms for residual credit yet."""
+        """Entries of player positions that have not recorded yet how they treat credit below the smallest stake."""
 
     def check_entry(self, entry: StoredEntry, ledger: Ledger) -> None:
         """Check one journal entry against the rules; ``ledger`` has the balances and stored values before the entry."""
@@ -138,7 +141,7 @@ class EntryRulesAudit:
         self.facts.update(entry)
 
     def is_plain_run_allowed(self, run: PlainRun, ledger: Ledger) -> bool:
-        """Return whether the rules allow a run of plain games now.
+        """Return whether the rules allow a run of plain games at this point of the journal.
 
         A plain game has only ordinary entries (:mod:`tools.audit.plain_games`); a sequence of them is checked as a
         whole. ``ledger`` is the ledger before the sequence. Required:
@@ -182,7 +185,10 @@ class EntryRulesAudit:
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Update the collected facts with a run of plain games, as if each entry had been checked."""
+        """Update the facts for later checks, as if each entry of a run of plain games had been checked.
+
+        Plain games are ordinary games whose entries are checked together.
+        """
         facts = self.facts
         if run.parse_stored_tables():
             facts.cached_machine_states.clear()

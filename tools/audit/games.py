@@ -67,7 +67,8 @@ _POWER_UP_KIND: Final = POWER_UP.kind
 _GAME_ENTRY_KINDS_AFTER_START: Final = frozenset(
     {*PLAY_STEP_KINDS, *PLAY_END_KINDS, GAME_DOUBLE_UP.kind, PLAY_PUSH_KIND}
 )
-#: Kinds whose dims must equal those of the play's first entry; a void game counts as no game.
+#: Kinds of entries whose dimensions must equal those of the play's first entry. The entry that declares a game void is
+#: not one of them, because meters count a void game as no game.
 _KINDS_WITH_DIMENSIONS_OF_START: Final = _GAME_ENTRY_KINDS_AFTER_START - {GAME_VOID.kind}
 
 
@@ -189,8 +190,8 @@ class GameAudit:
     def is_plain_run_allowed(self, run: PlainRun) -> bool:
         """Return whether a run of plain games may follow the entries checked so far.
 
-        No game may be open, no shared round may be starting, and the tables must be in the state from which the
-        run starts.
+        Plain games are ordinary games whose entries are checked together. No game may be open, no shared round may be
+        starting, and the tables must be in the state from which the run starts.
         """
         return (
             not (self._open_play_by_id or self._double_up_stakes_by_play_id)
@@ -199,7 +200,7 @@ class GameAudit:
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Update the audit with a run of plain games, as if their entries had been checked one by one."""
+        """Update the audit with a run of plain games (ordinary games), as if their entries had been checked singly."""
         self._latest_play_id_by_position[1] = run.last_play_id
         self.replayed_game_count += run.game_count
         self._stakes.add_plain_run(run)
@@ -706,7 +707,8 @@ def _are_same_json(first: Wager | Outcome, second: Wager | Outcome) -> bool:
 def _is_same_outcome(replayed_outcome: Outcome | None, recorded_outcome: Outcome | None) -> bool:
     """Return whether two outcomes are equal.
 
-    ``recorded_outcome`` may lack the ``pays`` marks of its settlements, which earlier versions did not record.
+    ``recorded_outcome`` may lack the marks ``pays`` (this settlement is a prize of the pay table), which earlier
+    versions did not record.
     """
     if replayed_outcome is None or recorded_outcome is None or replayed_outcome != recorded_outcome:
         return replayed_outcome is recorded_outcome
@@ -714,7 +716,7 @@ def _is_same_outcome(replayed_outcome: Outcome | None, recorded_outcome: Outcome
 
 
 def _describe_outcome_difference(replayed_outcome: Outcome | None, recorded_outcome: Outcome | None) -> str:
-    """Return a part of a sentence that states the wins of both outcomes and where the outcomes differ."""
+    """Return the part of a finding's text that states the wins of both outcomes and the fields in which they differ."""
     if replayed_outcome is None or recorded_outcome is None:
         expected_text, found_text = (
             "none yet" if outcome is None else f"{outcome.returned_credits} credits"
@@ -734,7 +736,10 @@ def _describe_outcome_difference(replayed_outcome: Outcome | None, recorded_outc
 
 
 def _remove_pay_row_marks(outcome: Outcome) -> Outcome:
-    """Return the outcome without the ``pays`` marks of its settlements, which earlier versions did not record."""
+    """Return the outcome without the marks that say which of its settlements are prizes of the pay table.
+
+    Earlier versions did not record these marks (``pays``).
+    """
     return replace(
         outcome,
         settlements=tuple(

@@ -152,13 +152,13 @@ def _start_worker(games: GameSource, parent_process_id: int) -> None:
 
 
 def _find_runs(batch: list[bytes]) -> list[PlainRun]:
-    """Return the runs of plain games in a batch; executed in a worker process."""
+    """Return the runs of plain games (consecutive ordinary games) in a batch; executed in a worker process."""
     assert _worker_finder is not None
     return _worker_finder.find_runs(batch)
 
 
 def _submit(pool: ProcessPoolExecutor, batch: list[bytes]) -> Future[list[PlainRun]]:
-    """Submit a batch to the worker processes, to be searched for plain games; return the future result."""
+    """Submit a batch of entries to the worker processes, to be searched for plain games; return the future result."""
     try:
         return pool.submit(_find_runs, batch)
     except BrokenProcessPool as error:

@@ -77,7 +77,7 @@ _OPERATOR_ACCOUNT_PREFIX: Final = "house:progressive:"
 
 @dataclass(slots=True)
 class _Play:
-    """An open game as the level audit needs it: the pools of its progressive levels, and its hits so far."""
+    """An open game as the level audit needs it: the pools (accounts) of its progressive levels, and its hits so far."""
 
     pool_id_by_level: Mapping[str, str] = field(default_factory=dict)
     """The pool of each progressive level of the game, by level name."""
@@ -89,7 +89,7 @@ class _Play:
 class LevelAudit:
     """The recomputation of all amounts of progressive levels from the journal, compared with the recorded amounts.
 
-    ``report_finding`` is called for each entry that differs.
+    ``report_finding`` is called for each entry with a wrong amount or record.
     """
 
     def __init__(self, games: GameSource, report_finding: Callable[[StoredEntry, str], None]) -> None:
@@ -101,14 +101,14 @@ class LevelAudit:
         self._awarded_cents_by_claim_id: dict[str, int] = {}
         """The amount awarded for each claim in minor units, by claim id.
 
-        The controller, a ruling, or staff in place of a missing answer have awarded it.
+        It was awarded by the controller, by a ruling, or by staff because no answer of the controller arrived.
         """
         self._commitment_by_prize: dict[tuple[str, int], str] = {}
         """The first commitment received for each mystery prize of a linked level, by (pool, prize number)."""
         self._register_lines_by_play_id: dict[str, list[tuple[StoredEntry, LevelHitRegistered]]] = {}
         """The lines of the register of wins about progressive hits, as entry and record, by play id."""
         self._late_register_line_by_entry_id: dict[str, LevelHitRegistered] = {}
-        """The lines of the register of wins that were written after the hit's game had ended, by entry id."""
+        """The lines of the register of progressive wins that were written after the game of the hit, by entry id."""
         self._claims_with_ruling: set[str] = set()
         """The ids of progressive claims on which two people have ruled."""
         self._play_id_by_contribution: dict[tuple[str, int], str] = {}
@@ -147,7 +147,10 @@ class LevelAudit:
             self._report_finding(entry, f"the progressive levels after this entry are not possible: {error}")
 
     def is_plain_run_allowed(self) -> bool:
-        """Return whether no open game and no registered hit can still pay a progressive level."""
+        """Return whether a run of plain games may follow: no game is open and no registered hit is unpaid.
+
+        Plain games are ordinary games that play for no progressive level; their entries are checked together.
+        """
         return not (self._open_play_by_id or self._register_lines_by_play_id)
 
     def iter_balance_errors(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
@@ -380,7 +383,7 @@ class LevelAudit:
     ) -> None:
         """Check each recorded contribution of a game to a linked level.
 
-        For a mystery level, store what the later check of its prize needs.
+        For a mystery level, also store the contribution's game and the level's terms, for the check of a later prize.
         """
         stake_credits = (
             start_record.bet_credits
@@ -401,7 +404,10 @@ class LevelAudit:
     def _check_levels_played(
         self, entry: StoredEntry, game: Game, start_record: GameRecord
     ) -> tuple[LevelParticipation, ...]:
-        """Check that the entry records the progressive levels that the wager plays for; return those that it does."""
+        """Check that the entry records exactly the progressive levels that the wager plays for.
+
+        Return the participation in each of these levels that the entry does record.
+        """
         try:
             participations = game.list_levels(start_record.wager)
         except PaytableError as error:
@@ -631,9 +637,10 @@ class LevelAudit:
                 )
 
     def _check_game_end(self, entry: StoredEntry) -> None:
-        """Check the progressive wins that the end of a game pays.
+        """Check the progressive wins that the end of a game pays, and their lines in the register of wins.
 
-        If the game is void, its hits return to the machine's own levels, and the recorded amount is checked.
+        If the game is void, nothing is paid. The entry must then return the amounts of its hits to the machine's own
+        levels, and record the sum of all hits.
         """
         end_record: GameVoid | GameEndWithHandpay
         end_record = (
@@ -689,8 +696,8 @@ class LevelAudit:
     def _store_register_line(self, entry: StoredEntry, record: LevelHitRegistered) -> None:
         """Store a line of the register of progressive wins.
 
-        Its game and level are checked now, and its amount at the end of the game that pays the hit. A line written
-        after that is checked with the prize won late.
+        Its game and level are checked now; its amount is checked at the end of the game that pays the hit. If that
+        game has ended already, the line is only checked with the entry of the prize that was won late.
         """
         play = self._open_play_by_id.get(record.play_id)
         if play is None:
@@ -801,9 +808,10 @@ def _find_claim_or_amount(hit: LevelHitRecord) -> int | str:
 
 
 def _take_mystery_draw(pool_id: str, hit_chance: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
-    """Remove the draw of a mystery level from the front of ``draws``; return whether the draw hits the level.
+    """Return whether a mystery level is hit; remove the draw that decides this from the front of ``draws``.
 
-    ``pool_id`` is the level's pool. Without a ``hit_chance``, or with a certain one, nothing was drawn or is removed.
+    ``pool_id`` is the level's pool. ``hit_chance`` is (number of values that hit, number of possible values). If it is
+    None, there is no hit; if all values hit, there is one. In both cases nothing was drawn, so nothing is removed.
     Raises ValueError if the first draw is not that of this level.
     """
     if hit_chance is None:

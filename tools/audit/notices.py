@@ -65,7 +65,7 @@ _SENTENCE_BUILDER_BY_CODE: Final[Mapping[str, Callable[[Mapping[str, Any]], str]
 
 
 def _format_location_and_reason(record: Mapping[str, Any]) -> str:
-    """Return "place: reason" for an event of the machine's memory, as its record states them."""
+    """Return "location: reason" for an event of the machine's memory, with the texts that the event's record states."""
     return f"{record.get('where')}: {record.get('why')}"
 
 

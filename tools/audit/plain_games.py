@@ -111,7 +111,7 @@ _GAME_CHOICE_PATTERN: Final = re.compile(
 _ENTRY_TIME_PATTERN: Final = re.compile(rb'"time":"(%b)"' % _TIME_PATTERN)
 #: The number of bytes at the end of an entry that contain its time, if the entry pushes stakes or ends a game.
 _END_TIME_SEARCH_SIZE_BYTES: Final = 160
-#: The result for a game whose table state has no fields that need separate treatment.
+#: The value for a game whose table state has no field that positions share and none on which standing bets depend.
 _NO_SEPARATE_STATE_FIELDS: Final = TableStateFields()
 #: The JSON of a table in its initial state, before any game.
 INITIAL_TABLE_STATE_JSON: Final = b"null"
@@ -140,12 +140,12 @@ class _GameTerms:
     game_reference_json: bytes
     """The JSON object with the id, version and digest of the definition."""
     has_spots: bool
-    """Whether the game has betting spots; then its settlements must decide exactly the whole stake."""
+    """Whether the game has betting spots. The settlements of such a game must add up to the whole stake."""
 
 
 @dataclass(frozen=True, slots=True)
 class _TableState:
-    """The state of a game's table as canonical JSON, and the game set to this state. No bets are standing."""
+    """The state of a game's table without standing bets, as canonical JSON, and the game set to this state."""
 
     json: bytes
     game: Game
@@ -155,7 +155,7 @@ class _TableState:
 class RunTableState:
     """The state of a game's table before and after a run of plain games, as canonical JSON.
 
-    It is ``null`` if no table is stored.
+    A state is ``null`` if the machine stored no table at that time.
     """
 
     state_before: bytes
@@ -180,7 +180,7 @@ class _PlainGame:
     first_sequence: int
     sequence: int
     head_hex: str
-    """The hash of the game's last entry so far; ``sequence`` is its number."""
+    """The hash of the game's last entry so far. The field ``sequence`` is the number of that entry."""
     staked_cents: int
     table: _TableState
     """The current table state: the one at the start of the game, then, after the outcome, the final one."""
@@ -332,7 +332,7 @@ def is_open_game_entry(body: bytes) -> bool:
 
 
 class PlainGameFinder:
-    """The search for plain games in batches of encoded journal entries.
+    """The search for plain games (ordinary games, checked as a whole) in batches of encoded journal entries.
 
     ``games`` has the available game definitions.
     """

@@ -1,6 +1,7 @@
 """The reading of the records of journal entries, and the class of a record that only the audit reads.
 
-The classes, most of them the machine's, only state the form of a record; the audit derives the expected values itself.
+The audit uses the machine's record classes, which only state the form of a record, and derives every expected value
+itself.
 """
 
 from collections.abc import Mapping

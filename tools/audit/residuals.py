@@ -16,7 +16,8 @@ from tools.audit.records import read_record
 def check_residual_entry(entry: StoredEntry, report_finding: Callable[[StoredEntry, str], None]) -> None:
     """Check an entry that records residual credit played for a chance of a larger amount.
 
-    ``report_finding`` is called if the stake, the draw and the win do not agree, or if the record cannot be read.
+    ``report_finding`` is called if the win does not follow from the stake and the draw, or if the record cannot be
+    read.
     Other entries are ignored.
     """
     if entry.transaction.kind != RESIDUAL_PLAYED.kind:

@@ -28,7 +28,7 @@ from paytables import (
     build_game_from_json,
 )
 
-#: The z-score up to which a return is explained by chance: 99.9 % of the returns of a correct game are.
+#: The z-score up to which chance explains a return: 99.9 % of the returns of a correct game deviate no more than this.
 EXPLAINED_Z_SCORE_MAX: Final = 3.290527
 #: The meters that sum up to a game's payments, each with its sign: paid by the machine, by hand, and what a double-up
 #: added or took.
@@ -57,7 +57,7 @@ class _GameSums:
     staked_cents: int = 0
     won_cents: int = 0
     has_double_up: bool = False
-    """Whether any player doubled up, which changes the variance."""
+    """Whether any player doubled up (staked a win again), which changes the variance of the wins."""
     has_standing_bets: bool = False
     """Whether bets stayed on the table from one game to the next."""
     wager_counts: Counter[tuple[int, str]] = field(default_factory=Counter)
@@ -86,9 +86,9 @@ class GameReturn:
     paid_cents: int
     """The sum of the game's meters of wins, which also count open and void games."""
     lowest_return: Fraction | None = None
-    """The lowest exact return, as a share of the stakes, over all decisions of players; None if unknown."""
+    """The exact return, as a share of the stakes, if players always decide worst; None if unknown."""
     highest_return: Fraction | None = None
-    """The highest exact return, as a share of the stakes, over all decisions of players; None if unknown."""
+    """The exact return, as a share of the stakes, if players always decide best; None if unknown."""
     standard_deviation_cents: float | None = None
     """The standard deviation of the sum of all wins; None if unknown."""
     z_score: float | None = None
@@ -273,9 +273,9 @@ def _compare_return(
 
 
 def _compute_largest_variance(game: Game, bet_analysis: BetAnalysis) -> Fraction | None:
-    """Return the variance of a wager if every win is doubled up as often as the game allows, which is the largest one.
+    """Return the variance of a wager if the player doubles up every win as often as the game allows.
 
-    Return None if it is not known.
+    No other use of the double-up gives a larger variance. Return None if it is not known.
     """
     for unit_bet in analyse(game, AnalysisDepth.FULL).bets:
         double_up = unit_bet.double_up

@@ -106,13 +106,16 @@ class RoundAudit:
         self._spin_round_id = ""
         """The round of the physical wheel's latest spin; set when the bets for the spin are closed."""
         self._spin_winning_number: int | None = None
-        """The number that the wheel reported for that spin; None until then."""
+        """The number that the physical wheel reported for its latest spin; None until it reports one."""
         self._starting_round: tuple[StoredEntry, _Round] | None = None
-        """The round that the seats are starting one after the other, with the entry of its last game start, or None."""
+        """The entry of the latest game start, and the round whose games the seats are starting one after the other.
+
+        None if no round is starting.
+        """
         self._unable_seats: set[int] = set()
-        """The seats with a bet in the starting round that could not start a game when its latest game started."""
+        """The seats that have a bet in the round now starting, but could not start a game at its latest game start."""
         self._has_machine_kept_running = False
-        """Whether an entry proves that the machine kept running, without power loss, after that game start."""
+        """Whether an entry proves that the machine kept running, without power loss, after the latest game start."""
 
     def record_betting_closed(self, round_id: str) -> None:
         """Note that the bets are closed for a spin of the physical wheel; the spin decides the round ``round_id``.
@@ -192,9 +195,9 @@ class RoundAudit:
     ) -> None:
         """Check that a game's round agrees with the physical wheel.
 
-        Tables may share a round only if it is a spin of the wheel. ``is_first_game_at_further_table``: whether another
-        table has started this round, and this table has not. No game may start after the number of the spin was
-        reported.
+        Several tables may share a round only if the round is a spin of the wheel. ``is_first_game_at_further_table``
+        says whether only other tables have started this round so far. No game may start after the number of the spin
+        was reported.
         """
         if is_first_game_at_further_table and game_record.round_id != self._spin_round_id:
             self._report_finding(
@@ -408,10 +411,9 @@ class RoundAudit:
     ) -> None:
         """Check that a recorded choice was made by a player or machine that was entitled to make it.
 
-        ``decision`` states which seat must decide, and the default choice. If the game of another seat is the first to
-        record the step, or if the machine decided for the player of the game's own seat, the choice must be the
-        default. If the decision is whether all have staked, the choice must agree with the games that the seats have
-        started.
+        ``decision`` states which seat must decide, and the default choice. The choice must be the default in two cases:
+        the machine decided for the player of that seat, or the game of another seat recorded the choice first. If the
+        decision is whether all seats have staked, the choice must agree with the games that the seats have started.
         """
         if isinstance(step, GameChoice) and step.is_table_answer:
             self._check_choice_by_machine(entry, start_record, step, decision)

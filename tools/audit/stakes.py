@@ -66,14 +66,14 @@ def _list_payments_from(entry: StoredEntry, source: str) -> StakesByAccount:
 
 
 class EndedGame(NamedTuple):
-    """A decided game as replayed, and how the journal ends it."""
+    """A game that the audit has replayed to its end, with the journal entry that ends it."""
 
     game: Game
     outcome: Outcome
     end_entry: StoredEntry
     """The entry that ends the game."""
     end_record: GameEndWithHandpay
-    """The record of ``end_entry``; a win that is not paid by hand has no prizes in it."""
+    """The record of ``end_entry``; only the record of a win paid by hand can have prizes in kind."""
 
 
 class StakeAudit:
@@ -97,7 +97,8 @@ class StakeAudit:
     def is_plain_run_allowed(self, run: PlainRun) -> bool:
         """Return whether the tables are in the state from which a run of plain games starts.
 
-        The tables must not be shared and must have no standing bets.
+        Plain games are ordinary games whose entries are checked together. The tables must not be shared and must have
+        no standing bets.
         """
         return not self._stake_return_entries and all(
             digest not in self._shared_tables
@@ -257,8 +258,8 @@ class StakeAudit:
     def check_game_step(self, entry: StoredEntry, start_record: GameRecord, choice: GameChoice) -> None:
         """Check the shared table state that the entry of a game step stores.
 
-        If the step decides the game and no other round has started since, the entry must store the table after the
-        round; otherwise none.
+        If the step decides the game and no other round has started since, the entry must store the state of the table
+        after the round. In any other case the entry must store no shared state.
         """
         self._check_no_standing_bets_while_undecided(entry, choice)
         state_fields = self._find_state_fields(entry, start_record.game_reference)
@@ -354,7 +355,10 @@ class StakeAudit:
             )
 
     def _find_state_fields(self, entry: StoredEntry, game_reference: GameReference) -> TableStateFields:
-        """Return the fields of a game's table state that positions share, or that standing bets depend on."""
+        """Return which fields of a game's table state the positions share, and on which of them standing bets depend.
+
+        Both lists are empty if the game's definition is not available.
+        """
         game = self._games.find(game_reference.id, game_reference.digest)
         # entries name their position only if the machine has several; how many does not matter here
         position_count = 2 if "position" in entry.transaction.dims else 1
@@ -580,7 +584,8 @@ def _build_table_key(digest: str, position: int) -> str:
 def _encode_table(record: TableRecord | None) -> bytes | None:
     """Return the state of a table as canonical JSON: the bytes ``null`` if no table is stored.
 
-    Return None, which equals no state, if bets are standing on the table, or if a stored table has no state.
+    Return None, which never equals an encoded state, if bets are standing on the table, or if a stored table has no
+    state.
     """
     if record is None:
         return INITIAL_TABLE_STATE_JSON
@@ -607,6 +612,9 @@ def _build_table_record(
 
 
 def _drop_pay_row_mark(settlement: Any) -> Any:
-    """Return a settlement without the mark ``pays`` of a prize of the pay table, which older journals lack."""
+    """Return a settlement without its mark ``pays``, which older journals lack.
+
+    The mark says that the settlement is a prize of the pay table.
+    """
     is_object = isinstance(settlement, dict)
     return {key: value for key, value in settlement.items() if key != "pays"} if is_object else settlement

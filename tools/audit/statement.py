@@ -94,9 +94,9 @@ def _add_meter_changes(
     meters_before: dict[str, int],
     position: int | None,
 ) -> dict[str, int]:
-    """Add to a period by how much each meter changed since ``meters_before``; return the meters now.
+    """Add the change of each meter since ``meters_before`` to the totals of a period; return the meters now.
 
-    If ``period`` is "", nothing is added.
+    ``periods`` has the totals by the name of the period. If ``period`` is "", nothing is added.
     """
     reading = read_meters(ledger)
     value_by_meter = reading.values if position is None else reading.select(position=str(position)).values

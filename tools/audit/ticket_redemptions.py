@@ -38,14 +38,14 @@ class TicketRedemptionAudit:
         self._issued_cents: dict[str, int] = {}
         """The amount of each issued ticket in minor units, by commitment."""
         self._redeeming_entry: dict[str, int] = {}
-        """The sequence of the entry that redeemed each ticket, by commitment.
+        """The sequence number of the entry that redeemed each ticket, by commitment.
 
         An element is removed if its ticket is issued again.
         """
         self._has_commitments = False
         """Whether any entry so far identified its ticket by a commitment; entries of early versions do not."""
         self._ledger_starts: list[str] = []
-        """The ids of the restorations of the ticket ledger so far, in order; the ledger of the last is in use."""
+        """The ids of the restorations of the ticket ledger so far, in order; the last one started the ledger in use."""
 
     def check_entry(self, entry: StoredEntry) -> None:
         """Check the ticket that a journal entry issues or redeems; ignore other entries."""

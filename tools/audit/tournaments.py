@@ -28,7 +28,7 @@ from tools.audit.rules.pattern import format_storage_key
 
 #: Prefix of the kinds of entries about tournaments.
 _TOURNAMENT_KIND_PREFIX: Final = "tournament."
-#: Meters that games played with credits move: they are the same before and after a tournament.
+#: The meters of games played for money, which must have the same values before and after a tournament.
 _MONEY_GAME_METERS: Final = (
     "coin_in",
     "coin_out",
@@ -545,7 +545,7 @@ class TournamentAudit:
         """Check what a game start changes in the stored record of its round; return that record.
 
         The first game of a round with a time limit must set the time at which the round ends, and change nothing else.
-        Any other game must store none.
+        The start of any other game must not store the round.
         """
         stored_round = entry.state.get(format_storage_key("purse", read_position(entry)))
         if not tournament_round.round_minutes or tournament_round.round_end:

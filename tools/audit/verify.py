@@ -54,7 +54,10 @@ class AuditFinding:
     """A finding (something is wrong) or a notice (something to ask about), with the entry that it is about."""
 
     sequence: int
-    """The sequence number of the entry: the last one if the finding is about the journal's end, 0 if about the file."""
+    """The sequence number of the entry.
+
+    A finding about the end of the journal has the number of the last entry, and one about the whole file has 0.
+    """
     id: str
     """The id of the entry; "" if the finding is about no readable entry."""
     text: str
@@ -301,9 +304,9 @@ class Auditor:
             self.check_body(body)
 
     def _is_plain_run_allowed(self, run: PlainRun) -> bool:
-        """Return whether a run of plain games fits the entries before it.
+        """Return whether a run of plain games (ordinary games, checked as a whole) fits the entries before it.
 
-        If it does not, its games are checked entry by entry, which finds the reason.
+        If it does not, its games are checked entry by entry, and these checks report the reason.
         """
         ledger = self._ledger
         try:
@@ -324,7 +327,7 @@ class Auditor:
             return False
 
     def _add_plain_run(self, run: PlainRun) -> None:
-        """Add a checked run of plain games to the ledger, to the report, and to the data of all other checks."""
+        """Add a checked run of plain games (ordinary games) to the ledger, the report, and the data of all checks."""
         self.report.entry_count += run.entry_count
         self.entry_rules.add_plain_run(run)
         self._games.add_plain_run(run)
@@ -405,9 +408,9 @@ class Auditor:
     def _is_bet_covered(self, position: int, digest: str, bets: Mapping[str, int]) -> bool:
         """Return whether a position's credits cover these bets and the raises that the certified strategy may make.
 
-        Also return True if nothing can be checked: no selection is stored, it is unreadable, or it has other bets.
-        In the last case the player has changed the bets after placing them, and the game was refused when betting
-        closed.
+        Also return True if nothing can be checked: the player's selection (game and bets) is not stored, cannot be
+        read, or has other bets. In the last case the player changed the bets after placing them, and the machine
+        refused the game when betting closed.
         """
         stored_selection = self._ledger.state.get(format_storage_key(KernelKey.SELECTION, position))
         if stored_selection is None:

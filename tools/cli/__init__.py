@@ -80,7 +80,7 @@ class CommandGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the name of the command that the first argument selects, the command, and the other arguments.
 
-        Raises NoSuchCommand, which suggests similar names from the table.
+        Raises NoSuchCommand, which suggests similar names of commands.
         """
         try:
             return super().resolve_command(ctx, args)
@@ -108,7 +108,7 @@ class CommandGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the help's list of commands from the table, without importing any command."""
+        """Write the list of commands with their one-line helps, without importing any command."""
         with formatter.section("Commands"):
             formatter.write_dl(
                 [

@@ -172,10 +172,10 @@ class Backup:
 
 
 def _find_recorded_staff_file(state_folder: Path, second_folder: Path | None) -> Path:
-    """Return the copy of the staff roster that the journal records: the second one if the first is refused or older.
+    """Return the path of a copy of the staff roster that agrees with the journal's record of the roster.
 
-    ``second_folder`` is the folder of the second copy if it is not inside ``state_folder``. Raises RosterError
-    if neither copy can be used.
+    It is the second copy if the first one is refused or outdated. ``second_folder`` is the folder of the second copy
+    if it is not inside ``state_folder``. Raises RosterError if neither copy can be used.
     """
     first_copy = StateFolder(state_folder).roster_file
     second_copy = (second_folder or state_folder / SECOND_FOLDER) / first_copy.name

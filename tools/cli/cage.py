@@ -101,10 +101,10 @@ def query_all_journals(
 
 
 def read_all_accepted_redemptions(folder: Path, second_folder: Path | None = None) -> dict[str, str]:
-    """Return, by ticket commitment, the transaction that redeemed the ticket, from all journals of this machine.
+    """Return the redemption id of each ticket that any journal of this machine records as finally accepted.
 
-    See :func:`~egm.tickets.proof.list_accepted_redemptions`. For each damaged journal that a memory clear has
-    replaced, a note is printed. Raises JournalError if the current journal is damaged.
+    The keys are the commitments to the ticket numbers. A note is printed for each damaged journal among those that
+    memory clears have replaced. Raises JournalError if the current journal is damaged.
     """
     redemptions_by_journal, error_texts = query_all_journals(
         folder, second_folder, lambda view: list_accepted_redemptions((view,))

@@ -1,8 +1,8 @@
 """The staff of a demonstration cabinet: one person per role, with PINs made at its first start.
 
-Only for a cabinet whose ports are all simulated, in a new state folder. The PINs are stored there in clear,
-readable by its user only, so that ``egm run`` can print them again. A real cabinet has no staff until
-somebody is enrolled, and refuses the state folder of a demonstration (:mod:`egm.people.demonstration`).
+They are only created for a cabinet whose ports are all simulated, in a new state folder. The PINs are stored there
+in clear, readable by the folder's user only, so that ``egm run`` can print them again. A real cabinet has no staff
+until somebody is enrolled, and refuses the state folder of a demonstration (:mod:`egm.people.demonstration`).
 """
 
 import json

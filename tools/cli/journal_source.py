@@ -146,7 +146,7 @@ def _require_one_source(state_folder: Path | None, export_file: Path | None) -> 
 
 
 def _watch_entries(entries: Iterator[StoredEntry], last_entries: deque[StoredEntry]) -> Iterator[StoredEntry]:
-    """Yield the entries unchanged; append each to ``last_entries`` before it is yielded."""
+    """Yield the entries unchanged; first append each to ``last_entries``, so that an error text can name it."""
     for entry in entries:
         last_entries.append(entry)
         yield entry

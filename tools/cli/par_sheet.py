@@ -28,7 +28,7 @@ _CONFIDENCE_BANDS_LEGEND: Final = (
 def print_par_sheet(game: Game, analysis: Analysis, odds_limits: OddsLimits = DEFAULT_ODDS_LIMITS) -> None:
     """Print the PAR sheet of a game.
 
-    Awards with odds beyond ``odds_limits`` are listed, because these odds must be displayed to the player.
+    Awards whose odds are longer than ``odds_limits`` are listed, because their odds must be displayed to the player.
     """
     echo(f"{game.title['en']} / {game.title['fr']}   {game.id} {game.version}, {game.header.date}")
     echo(f"definition SHA-256 {game.digest}")
@@ -149,7 +149,7 @@ def _build_prize_table(bet: BetAnalysis) -> Table:
 
 
 def _format_mean(prize: PrizeFigures, cost_credits: int) -> str:
-    """Return the mean payment of a prize in credits as text, or a dash without one."""
+    """Return the mean payment of a prize in credits as text, or a dash if the prize has none."""
     mean = prize.compute_mean_credits(cost_credits)
     return "-" if mean is None else f"{float(mean):,.2f}"
 

@@ -35,7 +35,7 @@ def carry_over_roster(
     now: Callable[[], datetime],
     storage: Storage | None = None,
 ) -> None:
-    """Write the staff roster from before a memory clear again, and record it in the new journal.
+    """Write again the staff roster that existed before a memory clear, and record it in the new journal.
 
     The roster file gets an HMAC of the machine's new key. If nobody was ever enrolled, do nothing.
     """

@@ -25,13 +25,13 @@ def find_currency(profile_id: str) -> str:
 class SheetHead:
     """The data in the heading of a printed sheet about a machine, collected from the entries of one journal.
 
-    Data that an old journal does not have stay empty.
+    A field stays empty if an early journal does not contain its data.
     """
 
     machine_id: str = ""
     """The machine's id."""
     profile_id: str = ""
-    """The id of the profile of the jurisdiction in force."""
+    """The id of the jurisdiction profile in force."""
     sequence: int = 0
     """The number of the last journal entry."""
     first_time: datetime | None = None

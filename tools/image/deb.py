@@ -123,7 +123,7 @@ def build(output_folder: Path, *, compression: str = "xz") -> Path:
 
 
 def format_version(epoch: str) -> str:
-    """Return the package's version: the project's version, and the time of the commit, so that apt orders builds."""
+    """Return the package's version: the project's version and the time of the commit, by which apt orders builds."""
     return f"{version(_PACKAGE_NAME)}+{datetime.fromtimestamp(int(epoch), UTC):%Y%m%d%H%M%S}"
 
 
@@ -203,7 +203,7 @@ def format_python_dependencies(python_versions: Sequence[str]) -> str:
 
 
 def _find_next_python(python_version: str) -> str:
-    """Return the minor version of Python after this one."""
+    """Return the minor version of Python after this one, such as "3.12" after "3.11"."""
     major, minor = python_version.split(".")
     return f"{major}.{int(minor) + 1}"
 

@@ -34,7 +34,7 @@ _FIRMWARE_VARIABLES_FILE: Final = Path("/usr/share/OVMF/OVMF_VARS_4M.fd")
 #: With PCI serial cards, this firmware would treat data from a device as key presses in its setup menu.
 EMULATED_DEVICE_PORTS: Final = ("bill", "printer", "coin", "hopper", "io")
 
-#: The computer's hardware, whatever it runs.
+#: QEMU's options for the hardware of the emulated computer, the same for every image.
 _HARDWARE_OPTIONS: Final = (
     *("-machine", "q35,smm=off"),
     *("-accel", "tcg"),

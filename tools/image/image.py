@@ -1,9 +1,13 @@
 """The image of a machine: ``make image``.
 
-Builds, into one folder, ``open-egm.img`` (a disk: two system slots, the first one filled, and the
-first state medium), ``second.img`` (the second state medium) and ``open-egm.bundle`` (the same release as a
-signed update). The same Debian packages and the same commit give the same bytes. The contents of the image
-are listed in ``image.toml``. It needs root rights, or one of the alternatives that ``mmdebstrap`` accepts.
+The build writes into one folder:
+
+* ``open-egm.img``, a disk with two system slots, of which the first has a release, and with the first state medium;
+* ``second.img``, the second state medium;
+* ``open-egm.bundle``, the same release as a signed update.
+
+The same Debian packages and the same commit give the same bytes. The contents of the image are listed in
+``image.toml``. The build needs root rights, or one of the alternatives that ``mmdebstrap`` accepts.
 """
 
 import os
@@ -27,7 +31,7 @@ from tools.image import deb, slot
 _IMAGE_FILES_FOLDER: Final = Path(__file__).parent
 #: The root folder of the source.
 _SOURCE_ROOT: Final = _IMAGE_FILES_FOLDER.parents[1]
-#: Packages, modules, units, the kernel's command line and the partitions.
+#: The content of the image, from ``image.toml``: packages, modules, units, the kernel's command line, the partitions.
 IMAGE_CONTENT: Final[Mapping[str, Any]] = tomllib.loads(
     (_IMAGE_FILES_FOLDER / "image.toml").read_text(encoding="utf-8")
 )
@@ -37,10 +41,10 @@ _MIB: Final = 1 << 20
 PARTITION_SIZE_MIB: Final[dict[str, int]] = {one["name"]: one["mib"] for one in IMAGE_CONTENT["partitions"]}
 #: Size of a state medium, in MiB.
 _STATE_MEDIUM_SIZE_MIB: Final = 1024
-#: The ids of what the image contains, by last digit: 0 the disk, 1 to 5 the partitions in their order, 6 and 7 the file
-#: systems of the two state media, 9 the hash tree.
+#: The fixed UUIDs of the image's parts, which differ only in the last digit: 0 the disk, 1 to 5 the partitions in their
+#: order, 6 and 7 the file systems of the two state media, 9 the hash tree.
 _UUID_TEMPLATE: Final = "0e6d0000-0000-4000-8000-00000000000{}"
-#: Removes the package's modules for Pythons of other Debian releases, which nothing here can run.
+#: Removes the package's modules for the Python versions of other Debian releases, which this release does not have.
 _REMOVE_OTHER_PYTHONS_SCRIPT: Final = """\
 for lib in "$1"/opt/open-egm/lib/python3.*; do [ -x "$1/usr/bin/${lib##*/}" ] || rm -r "$lib"; done"""
 #: The EFI program that starts the kernel which is appended to it.
@@ -124,7 +128,8 @@ def _iter_customise_lines(
 ) -> Iterator[str]:
     """Yield the lines of the shell script that turns a new Debian system into a cabinet.
 
-    The script receives the folder of the system as ``$1``. It lays ``copied_folders`` over it, one after the other.
+    The script receives the folder of the system as ``$1``. It copies the contents of ``copied_folders`` into that
+    folder, one after the other, so that a later file replaces an earlier one.
     """
     yield "#!/bin/sh"
     yield "set -e"

@@ -22,13 +22,13 @@ from meters.machine_key import is_signed_by
 
 #: The format of releases, stated in each.
 RELEASE_FORMAT: Final = "open-egm release 1"
-#: Precedes the signed content, so that the signature is valid for a release only.
+#: It is signed in front of the release, so that a signature made for other data is not valid for a release.
 _SIGNATURE_PREFIX: Final = b"open-egm release\0"
 #: The size of the release at the end of a root partition.
 RELEASE_SIZE_BYTES: Final = 64 * 1024
 #: Bytes copied at once.
 _COPY_BLOCK_SIZE_BYTES: Final = 1 << 20
-#: The sector without which nothing can be started: a medium writes it atomically.
+#: The size of the first sector of the EFI partition, without which a slot cannot start; a medium writes it atomically.
 _BOOT_SECTOR_SIZE_BYTES: Final = 512
 #: The partitions of a slot: the EFI system partition, and the root file system.
 SLOT_PARTITION_NAMES: Final = ("esp", "root")

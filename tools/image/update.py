@@ -59,7 +59,7 @@ _MISSING_MEDIUM_CHECK_SECONDS: Final = 5.0
 _MOUNT_RETRY_SECONDS: Final = 60.0
 #: Seconds for which nobody must have played before the machine is restarted.
 _IDLE_SECONDS_BEFORE_RESTART: Final = 30.0
-#: Seconds for which a new release must be up to be kept; a screen that crashes repeatedly lives for less.
+#: Seconds for which a new release must be up before it is kept; a screen that crashes repeatedly is up for less.
 _UP_SECONDS_BEFORE_KEPT: Final = 120.0
 #: Seconds that a new release may take to come up.
 _RELEASE_START_SECONDS_MAX: Final = 900.0
@@ -67,7 +67,7 @@ _RELEASE_START_SECONDS_MAX: Final = 900.0
 _CONDITION_CHECK_SECONDS: Final = 0.5
 #: States in which a restart of the machine interrupts nobody.
 _RESTARTABLE_STATES: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE, State.DOOR_OPEN, State.TILT})
-#: Seconds for which the machine must have been in one of these states.
+#: Seconds for which the machine must have been in one of ``_RESTARTABLE_STATES`` before it is restarted.
 _RESTARTABLE_SECONDS: Final = 5.0
 
 
@@ -126,7 +126,7 @@ def _is_mounted(path: Path) -> bool:
 def _act_as_owner(folder: Path) -> Iterator[None]:
     """Run the ``with`` block with only the rights of the folder's owner, if this process is root's.
 
-    The owner may have placed a symbolic link in the folder.
+    A symbolic link that the owner has placed in the folder then gives no access to files of others.
     """
     if os.geteuid() != 0 or not folder.exists():  # before a first start there is no folder
         yield
@@ -344,10 +344,10 @@ def mount_late_media_command() -> None:
 def wait_for_media(
     mount_point_by_label: Mapping[str, Path], label_folder: Path, update_faults: Callable[[], None]
 ) -> None:
-    """Wait until each of these media is mounted; if one was late, update the faults.
+    """Wait until each of these media is mounted; if one was late, call ``update_faults``.
 
-    A running machine does not see a medium that is mounted over its folder later. So it is stopped before the
-    mount, and started again afterwards.
+    A running machine does not see a medium that is mounted over its folder later. So the machine is stopped before
+    the mount, and started again afterwards.
     """
     late_mount_point_by_label = {
         label: path for label, path in mount_point_by_label.items() if not _is_mounted(path)

@@ -78,7 +78,7 @@ def group_by_kind(rules: Iterable[AuditRule]) -> Mapping[str, tuple[AuditRule, .
 
 #: The rules for the entries of the machine's features.
 RULES: Final = list_rules(FEATURES.entry_declarations)
-#: These rules by the kind of entry that they check, in the order in which they are tried.
+#: The rules for the entries of the machine's features by the kind of entry, in the order in which they are tried.
 RULES_BY_KIND: Final = group_by_kind(RULES)
 
 

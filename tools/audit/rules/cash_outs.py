@@ -34,7 +34,8 @@ from tools.audit.rules.shared_checks import (
     sum_cashable_credit_cents,
 )
 
-#: Kinds that end a payout method, or leave a remainder; a hand-pay may follow in any machine state.
+#: Kinds of entries that end a payout method or leave a part of the cash-out unpaid. A hand-pay may follow such an entry
+#: in any machine state.
 KINDS_ENDING_PAYOUT: Final = frozenset(
     declaration.kind
     for declaration in (
@@ -58,7 +59,7 @@ def _find_restricted_pool(context: CheckContext) -> int:
 
 
 def _check_validation_ring(context: CheckContext) -> None:
-    """Check that a ticket stored in the ring buffer that the host reads is the printed one, at the next index."""
+    """Check that a ticket stored in the ring buffer for the host is the printed ticket, and has the next index."""
     stored_ring_values = {
         key: value for key, value in context.entry.state.items() if key.startswith("validation")
     }
@@ -201,7 +202,7 @@ def _is_remainder_outdated(context: CheckContext) -> bool:
 def _check_recorded_coins(context: CheckContext) -> None:
     """Check the amounts owed and paid that the checked entry records for an abandoned coin payout.
 
-    Earlier versions recorded none.
+    An entry of an earlier version, which recorded no such amounts, is accepted.
     """
     abandoned_payout = context.stored_record_after(DispensedCoins, "coins_gone")
     expected = (
@@ -243,7 +244,7 @@ _CHECK_COIN_SUM: Final = report_unless(
 
 
 def _check_restricted_expiry(context: CheckContext) -> None:
-    """Check that restricted credit expires only after its last day at the venue."""
+    """Check that restricted credit expires only after its last day, which is a day of the venue's calendar."""
     last_day = context["terms"]["expires"]
     if date.fromisoformat(last_day) >= context.facts.find_latest_local_date(context.entry.time_utc):
         raise PatternMismatch(

@@ -16,7 +16,7 @@ from tools.audit.rules.pattern import CheckContext, PatternMismatch
 from tools.audit.rules.rule import AuditRule
 from tools.audit.rules.shared_checks import check_signed_in_to_menu
 
-#: The largest number of last rounds of a table, which are announced
+#: The largest number of announced last rounds that a table may still start after its closing time
 #: (Monaco arts. 5.1, 8.4, 9, 13.4; the French casino hold'em).
 _LAST_ROUNDS_MAX: Final = 3
 #: The storage key of the tables' closing.

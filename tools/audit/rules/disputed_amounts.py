@@ -81,8 +81,8 @@ def build_disputed_amount_fields(disputed_amount: DisputedAmount) -> dict[str, A
 def _check_opened_disputed_amount(context: CheckContext, **expected: Any) -> None:
     """Check the disputed amount that the checked entry opens, if any.
 
-    The entry's record must repeat its fields. ``expected`` are fields of the stored disputed amount, with their stored
-    names.
+    The entry's record must repeat the fields of the disputed amount that the entry stores. ``expected`` has values
+    that the stored disputed amount must contain, by the stored name of the field.
     """
     disputed_amount, recorded_fields = (
         read_opened_disputed_amount(context),
@@ -267,8 +267,8 @@ def _find_disputed_amount_ruled_on(context: CheckContext) -> DisputedAmount:
 def _check_ruling(context: CheckContext) -> None:
     """Check a ruling on a disputed amount.
 
-    The disputed amount must be open, the award must be between its bounds, and the checked entry must store the right
-    changes.
+    The disputed amount must be open, the award must be between its bounds, and the checked entry must store exactly
+    what follows from the ruling.
     """
     disputed_amount, record = _find_disputed_amount_ruled_on(context), context.record
     awarded_cents, ruling = (
@@ -359,7 +359,11 @@ def _check_ruling(context: CheckContext) -> None:
 def _derive_stored_print_after_ruling(
     context: CheckContext, disputed_amount: DisputedAmount, awarded_cents: int
 ) -> dict[str, Any]:
-    """Return the state changes that a ruling requires if the printer's result for the disputed ticket is unknown."""
+    """Return the state of the print job that a ruling stores if it is unknown whether the disputed ticket was printed.
+
+    If an amount is awarded, the job becomes failed, else printed. The result is empty for any other disputed amount,
+    or if no print job is stored.
+    """
     print_record = context.stored_value_before("print")
     stored_print = (
         {"print": {**print_record, "state": "failed" if awarded_cents else "barcode_done"}}
@@ -370,9 +374,9 @@ def _derive_stored_print_after_ruling(
 
 
 def _does_ruling_redeem_ticket(context: CheckContext, disputed_amount: DisputedAmount) -> bool:
-    """Return whether the ruling redeems the disputed ticket that was inserted, as the id of the checked entry states.
+    """Return whether the ruling redeems the inserted ticket in dispute; the id of such an entry ends in ``.in``.
 
-    A ruling does not if the cashier's cage has already paid the ticket: then the operator bears the amount.
+    If the cashier's cage has already paid the ticket, the ruling does not redeem it; the operator bears the amount.
     """
     is_inserted_ticket = bool(disputed_amount.masked_ticket_number) and not disputed_amount.is_about_print_job
     return is_inserted_ticket and context.record["amount_cents"] > 0 and context.entry.id.endswith(".in")
@@ -381,7 +385,8 @@ def _does_ruling_redeem_ticket(context: CheckContext, disputed_amount: DisputedA
 def _derive_ruling_payment(context: CheckContext) -> Any:
     """Return the transfers with which a ruling pays the awarded amount.
 
-    What remains of a reserved amount is booked as coins that the hopper paid. A printed ticket needs no transfers.
+    What remains of a reserved amount is booked as coins that the hopper paid. A ruling on a print job makes no
+    transfers, because the cash-out itself pays the amount, by the ticket or by hand.
     """
     disputed_amount, awarded_cents = _find_disputed_amount_ruled_on(context), context.record["amount_cents"]
     # The reservation is ended by the cash-out, which is paid by the ticket or by hand.

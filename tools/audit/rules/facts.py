@@ -46,7 +46,7 @@ _OFFER_CHANGE_KINDS: Final = frozenset(
 
 
 def is_first_enrolment_author(author: object) -> bool:
-    """Return whether the recorded author is the one of a first enrolment, which nobody can authorise."""
+    """Return whether the recorded author stands for a first enrolment, which no enrolled person could authorise."""
     return type(author) is str and author in _FIRST_ENROLMENT_AUTHORS
 
 
@@ -66,14 +66,14 @@ class Facts:
         """The role of each member of staff enrolled in this journal, by staff number."""
         self.disabled_staff: set[str] = set()
         self.has_first_enrolment_ended = False
-        """Whether an enrolled person has signed in, or changed the staff list, since the list began.
+        """Whether an enrolled person has signed in or changed the staff list since the list was started.
 
         From then on only an enrolled person may enrol others.
         """
         self.has_money_moved_since_staff_change = False
-        """Whether money has moved since the staff list last changed, or since a later power-up."""
+        """Whether money has moved since the last change of the staff list or the last power-up, whichever is later."""
         self.may_carry_staff_over = False
-        """Whether the journal begins with a memory clear and has no power-up yet."""
+        """Whether an entry may carry the staff list over: after a memory clear, before the journal's first power-up."""
         self.gaming_day: GamingDay | None = None
         """The time zone and gaming day that the last power-up recorded; None if it recorded none."""
         self.journal_tag = ""
@@ -89,15 +89,16 @@ class Facts:
         self.entries_name_position: bool | None = None
         """Whether the entries since the last power-up name a player position; None before the first of them."""
         self.cached_machine_states: dict[tuple[int, bool], State] = {}
-        """The machine state of each position as last derived.
+        """The last derived machine state of each position, so that it need not be derived again for each entry.
 
-        The key is (position, whether position 1 has an open game). A plain game without a table changes only whether a
-        game is open, so such games need not clear the cache; every other entry that stores values does.
+        The key is (position, whether position 1 has an open game). An entry that stores values clears the cache. Plain
+        games without a table do not: they only change whether a game is open, and the key states that.
         """
         self.last_idle_times: dict[int, datetime] = {}
-        """When each position was last found idle, by position, for orders that are recorded late.
+        """When each position was last found idle, by position.
 
-        It is the time of the last entry that a rule allows only in certain states and that found the position idle.
+        It is the time of the last entry that a rule allows only in certain states and that found the position idle. An
+        order to a device that was decided while the position was idle may still be recorded for some seconds after it.
         """
         self.last_money_entry_kinds: dict[int, str] = {}
         """The kind of each position's last entry that moved, reserved or released money."""
@@ -109,7 +110,7 @@ class Facts:
         self.games_played: set[tuple[str, int]] = set()
         """The games played since the last power-up, as (definition digest, denomination in minor units)."""
         self.changed_table_games: set[tuple[str, int]] = set()
-        """The table games whose bets were returned since the last power-up because the table had changed.
+        """The table games whose bets were returned since the last power-up because the definition had changed.
 
         Each is (definition digest, denomination in minor units).
         """
@@ -131,10 +132,9 @@ class Facts:
         """Whether games since the last power-up are counted in a player session; None before the first such game."""
 
     def find_latest_local_date(self, moment: datetime) -> date:
-        """Return the venue's calendar date at a moment.
+        """Return the venue's calendar date at a moment, or the latest date that it can be.
 
-        If the machine recorded no time zone, or this computer does not know it, return the latest date that a zone
-        can have then.
+        The date is uncertain if the machine recorded no time zone, or if this computer does not know that time zone.
         """
         local_date = None if self.gaming_day is None else self.gaming_day.find_calendar_date(moment)
         return local_date or moment.astimezone(UTC).date() + timedelta(days=1)
@@ -249,7 +249,10 @@ class Facts:
         return f"{digest}/{read_position(entry)}", str(record["play_id"])
 
     def _update_tables_and_stakes(self, kind: str, record: Any) -> None:
-        """Store the game and the stake of a game start, or the game whose bets were returned because it had changed."""
+        """Store the game and stake of a game start, or the game whose bets were returned because it had changed.
+
+        ``kind`` is the entry's kind, and ``record`` its record. Any other entry is ignored.
+        """
         if kind in {PLAY_START_KIND, TABLE_BETS_RETURNED.kind}:
             digest, denomination_cents = str(record["game"]["digest"]), int(record["denomination_cents"])
             if kind == PLAY_START_KIND:
@@ -264,7 +267,7 @@ class Facts:
             self.smallest_stake_cents = stake_cents
 
     def record_handpay(self, worth_cents: int, *, is_taxable: bool) -> None:
-        """Store a hand-pay as evidence of the tax limit.
+        """Store a hand-pay as evidence of the tax limit, the smallest amount of a taxable hand-pay.
 
         A hand-pay that is not taxable is below the limit; a taxable one is at or above it.
         """
@@ -274,7 +277,10 @@ class Facts:
             self.taxable_min_cents = worth_cents
 
     def is_tax_status_consistent(self, worth_cents: int, *, is_taxable: bool) -> bool:
-        """Return whether a hand-pay's tax status agrees with the hand-pays since the last power-up."""
+        """Return whether a hand-pay's tax status agrees with the hand-pays since the last power-up.
+
+        A taxable hand-pay must be larger than every untaxed one, and an untaxed one smaller than every taxable one.
+        """
         if is_taxable:
             return worth_cents > self.untaxed_max_cents
         return self.taxable_min_cents is None or worth_cents < self.taxable_min_cents

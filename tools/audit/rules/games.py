@@ -66,8 +66,8 @@ EXPECTED_POOL_TRANSFERS: Final = ExpectedTransfer(
 def _check_claims_of_hits(context: CheckContext) -> None:
     """Check that the checked entry stores one claim for each hit of a linked level, and no other claim.
 
-    For each hit of a level that a host broadcasts, it must store a win to be reported to the host, and no other win.
-    These are the hits without a claim whose level is not the machine's own.
+    The entry must also store a win to be reported to the host for each hit of a level that a host broadcasts, and no
+    other win. A hit is of such a level if it has no claim and the level is not the machine's own.
     """
     is_start = context.entry.kind == PLAY_START_KIND
     hits = context.typed_record(GameRecord).levels.hits if is_start else context.typed_record(GameChoice).hits
@@ -103,7 +103,10 @@ def _check_claims_of_hits(context: CheckContext) -> None:
 
 
 def _check_unread_wins_of_void_game(context: CheckContext) -> None:
-    """Check that the host can read no win of a void game, and still every other win of a level that it broadcasts."""
+    """Check that the entry removes the void game's wins that the host has not read yet, and no other unread win.
+
+    These are wins of levels that the host broadcasts.
+    """
     prefix, play_id = ProgressiveKey.UNREAD_BROADCAST_WIN.value, context["play"]
     expected = sorted(key for key in context.ledger.state if key.startswith(prefix) and f".{play_id}." in key)
     removed = sorted(key for key in context.entry.state if key.startswith(prefix))
@@ -171,7 +174,7 @@ def _check_raise_is_counted(context: CheckContext) -> None:
 
 
 def _sum_paid_cents(context: CheckContext) -> int:
-    """Return the sum of the checked entry's transfers without those of prizes in kind, in minor units."""
+    """Return the sum of the checked entry's transfers in minor units; transfers of prizes in kind are left out."""
     return sum(t.amount_cents for t in context.entry.transfers if not t.source.startswith("prizes:"))
 
 

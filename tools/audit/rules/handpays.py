@@ -161,7 +161,7 @@ def _list_unclaimed_transfers(context: CheckContext) -> Any:
 
 
 def _derive_returned_remainder(context: CheckContext) -> Any:
-    """Return the cash-out remainder that the entry must store when a hand-pay is returned to the credit meter."""
+    """Return the unpaid part of a cash-out that the entry must store when a hand-pay returns to the credit meter."""
     handpay = _read_pending_handpay(context)
     return to_json(
         CashOutRemainder(

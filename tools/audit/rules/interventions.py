@@ -68,8 +68,8 @@ _CHECK_SLIP_ID = report_unless(
 def _check_box_count(context: CheckContext) -> None:
     """Check an entry about a counted cash box.
 
-    The box must not have been counted before for this collection. The metered amount and the difference must be
-    right.
+    The box must not have been counted before for this collection. The entry must state the metered amount, and how
+    much the counted amount differs from it.
     """
     collection, record = context["collection"], context.record
     box = record["box"]

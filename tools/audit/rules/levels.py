@@ -125,7 +125,7 @@ def _check_ruling(context: CheckContext) -> None:
 
     If held prizes wait for a ruling, the ruling must be on one of them: to pay or to decline it. Otherwise it must be
     on a stored claim whose amount is not fixed. The entry must store what follows: the held prize is updated or
-    removed, the claim gets its amount, and the fault ends with the last held prize.
+    removed, the claim gets its amount, and the fault about held prizes ends if no other prize awaits a ruling.
     """
     record, memory = context.record, context.ledger.state
     claim_id = record["claim"]
@@ -200,7 +200,7 @@ def _build_mystery_claim_pattern(payment_method: str | None) -> dict[str, Patter
 
 
 def _derive_lost_paid_hits(context: CheckContext) -> dict[str, Any]:
-    """Return the pool's paid hits whose contribution the controller has lost, as claims by storage key."""
+    """Return the paid hits of a level whose contribution the progressive controller lost, as claims by storage key."""
     return {
         f"claim:{claim_id}": to_json(claim_record)
         for claim_id, claim_record in context.facts.closed_claims.items()
@@ -212,7 +212,7 @@ def _derive_lost_paid_hits(context: CheckContext) -> dict[str, Any]:
 
 
 def _find_closed_mystery_claim(context: CheckContext) -> Any:
-    """Return the mystery claim that the entry opens again, in the form in which it was closed; None if none was."""
+    """Return the mystery claim that the entry opens again, as it was when it was closed; None if none was closed."""
     claim_record = context.facts.closed_claims.get(context["claim"])
     return to_json(claim_record) if claim_record is not None and claim_record.is_mystery else None
 

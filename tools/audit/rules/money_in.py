@@ -35,12 +35,13 @@ from tools.audit.rules.shared_checks import (
     require_stored_value,
 )
 
-#: Seconds an acceptor may take to record a stack order: it first queries its escrow again.
+#: The machine may record a stack order this many seconds after it has decided on it, because the acceptor is first
+#: asked again what it holds in escrow.
 _STACK_ORDER_DELAY_SECONDS_MAX: Final = 10
 
 
 def _build_stacking_pattern(phase: str, ticket_pattern: str) -> dict[str, Any]:
-    """Return the pattern of the bill or ticket that the memory has in this phase of stacking.
+    """Return the pattern of the stored value ``paper`` (a bill or ticket being stacked) in the phase ``phase``.
 
     ``ticket_pattern`` is the pattern of the ticket number, "" for a bill.
     """
@@ -55,9 +56,9 @@ def _build_stacking_pattern(phase: str, ticket_pattern: str) -> dict[str, Any]:
 
 
 def _require_host_status(status: RedemptionStatus) -> Any:
-    """Return the check that the redemption result stored for the host gets ``status``.
+    """Return the check that the entry sets the redemption result stored for the host to ``status``.
 
-    If the stored result is about another ticket, or none is stored, the entry must not store one.
+    If that result is about another ticket, or if no result is stored, the entry must store none.
     """
 
     def derive_result(context: CheckContext) -> Any:
@@ -89,8 +90,8 @@ def _check_result_of_unstacked_ticket(context: CheckContext) -> None:
 def _derive_result_after_return(context: CheckContext) -> Any:
     """Return the redemption result for the host that an entry about a returned bill or ticket must store.
 
-    A pending redemption becomes "not stacked". Return ABSENT_VALUE if the entry stores no result, or if no
-    redemption is pending.
+    A pending redemption becomes "not stacked". The entry may also leave it unchanged. In that case, and if no
+    redemption is pending, return ABSENT_VALUE (nothing is stored).
     """
     ticket_record = context.stored_record_before(HostTicketRecord, "host_ticket")
     if (
@@ -105,9 +106,12 @@ def _derive_result_after_return(context: CheckContext) -> Any:
 def _derive_restricted_terms(context: CheckContext) -> Any:
     """Return the terms of restricted credit that the checked entry must store when a ticket is credited.
 
-    Return the host's terms if the host authorised the ticket as restricted credit. A restricted ticket of the
-    ticket ledger may only postpone the stored expiry date, or remove it; return the terms with the new date. Return
-    None if the entry deletes expired terms (entries of earlier versions), or ABSENT_VALUE if it stores nothing.
+    * The host's terms, if the host authorised the ticket as restricted credit;
+    * the stored terms with the new expiry date, if a restricted ticket of the ticket ledger makes the date later or
+      removes it;
+    * None, if the entry deletes expired terms, as entries of earlier versions do;
+    * ABSENT_VALUE, if the entry stores no terms.
+
     Raises :class:`PatternMismatch` if the entry changes the terms in another way.
     """
     ticket_record = context.stored_record_before(HostTicketRecord, "host_ticket")
@@ -139,7 +143,7 @@ def _derive_restricted_terms(context: CheckContext) -> Any:
 
 
 def _check_deleted_terms(context: CheckContext, expiry_date: str) -> None:
-    """Check that deleted terms of restricted credit may have expired, and that no credit is under them."""
+    """Check that the deleted terms of restricted credit may have expired, and that no restricted credit is left."""
     latest_local_date = context.facts.find_latest_local_date(context.entry.time_utc)
     restricted_cents = context.ledger.available_cents(context.format_credit_account("restricted"))
     if not expiry_date or date.fromisoformat(expiry_date) >= latest_local_date or restricted_cents:
@@ -317,7 +321,10 @@ _BILL_AND_TICKET_RULES: Final = (
 
 
 def _check_coin_transfers(context: CheckContext) -> None:
-    """Check that the credited coins have possible values, equal the coins that entered the machine, and are counted."""
+    """Check that the credited coins have possible values, equal the coins put into the stock, and are counted.
+
+    The stock receives them from ``stock:floor``, which stands for coins outside the cabinet.
+    """
     transfers = context.entry.transfers
     coin_count = len(transfers) // 2
     coins_cents = [t.amount_cents for t in transfers[:coin_count]]

@@ -1,4 +1,7 @@
-"""The audit rules for the machine's operation: start, self-tests, doors, faults, keys, service calls."""
+"""The audit rules for the machine's operation: start, self-tests, doors, faults, keys, service calls.
+
+Patterns such as ``"$before:object|none"`` are explained in :mod:`tools.audit.rules.pattern`.
+"""
 
 from typing import Any, Final
 
@@ -62,13 +65,14 @@ def _is_gaming_day_valid(context: CheckContext) -> bool:
 def _derive_out_of_service_after_test(context: CheckContext) -> Any:
     """Return what a passed self-test must store under ``out_of_service``.
 
-    Return None (removed) if a failed self-test had put it out of service, else ABSENT_VALUE (not changed).
+    Return None (removed) if a failed self-test had put the machine out of service, else ABSENT_VALUE (unchanged).
     """
     out_of_service = context.stored_value_before("out_of_service")
     return None if out_of_service is not None and out_of_service["cause"] == "self_test" else ABSENT_VALUE
 
 
-#: Pattern of the terms of residual credit: the amount below which credit is residual, and what may be done with it.
+#: Pattern of the terms of residual credit: the amount below which credit is residual, and what happens to it (it stays
+#: on the machine, the player may give it up, or the player may play it for a chance of a whole stake).
 RESIDUAL_TERMS_PATTERN: Final = {
     "way": AlternativePatterns("stays", "given_up", "played"),
     "useful_cents": "$:count",
@@ -189,7 +193,7 @@ _START_AND_SERVICE_RULES: Final = (
 )
 
 
-#: For each fault code, who could clear the fault under the rules of earlier versions.
+#: For each fault code, who else may clear the fault in the entries of earlier versions.
 _FAULT_AUTHORITY_IN_EARLIER_VERSIONS: Final = {"logic_access": "attendant"}
 
 
@@ -197,7 +201,7 @@ def _require_clearable_faults(authority: str) -> Check:
     """Return the check of an entry that clears faults: each was active, and ``authority`` may clear it."""
 
     def check(context: CheckContext) -> None:
-        """Check that every fault named in the record was active, may be cleared by ``authority``, and is cleared."""
+        """Check that the entry clears exactly the faults of its record, all active and clearable by ``authority``."""
         codes = context.record["codes"]
         if len(set(codes)) != len(codes):
             raise PatternMismatch(f"record.codes: a fault is named twice in {format_value(codes)}")

@@ -34,7 +34,7 @@ from meters.entry import StoredEntry
 from meters.ledger import Ledger, Reservation
 from tools.audit.rules.facts import Facts
 
-#: What a value must be; see the module for its forms.
+#: A pattern: it states what a value must be, in one of the forms that the module's docstring lists.
 Pattern: TypeAlias = Any
 #: Checks a value against a pattern in the context of an entry. Raises :class:`PatternMismatch`.
 Matcher: TypeAlias = Callable[[Any, "CheckContext"], None]
@@ -436,7 +436,10 @@ def _compile_object(  # noqa: C901 (one loop over one object)
             plain_members[name] = is_optional, compile_pattern(member_pattern)
 
     def match_templates(value: Mapping[str, Any], context: CheckContext) -> None:
-        """Match the members whose names are texts with names not bound yet, such as ``fault:{code}``."""
+        """Match the object's members against the member names of the pattern that contain a name in braces.
+
+        An example of such a member name is ``fault:{code}``.
+        """
         remaining_keys = [key for key in value if key not in plain_members]
         for template, is_optional, matcher in template_members:
             expected = template.replace_bound_names(context)

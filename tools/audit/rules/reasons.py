@@ -18,7 +18,7 @@ from egm.play.records.residual_terms import ResidualTerms
 from tools.audit.rules.pattern import CheckContext, PatternMismatch, format_value
 from tools.audit.rules.states import derive_machine_state
 
-#: The kind of entry that treats residual credit in each way.
+#: The kind of entry for each way of treating residual credit (credit below the smallest stake).
 _ENTRY_KIND_BY_TREATMENT: Final[Mapping[str, str]] = {
     "given_up": RESIDUAL_GIVEN_UP.kind,
     "played": RESIDUAL_PLAYED.kind,
@@ -54,10 +54,10 @@ def check_residual_credit(context: CheckContext) -> None:
 
 
 def check_residual_prize(context: CheckContext) -> None:
-    """Check the prize for which residual credit is played: the smallest stake here, and more than the credit.
+    """Check the prize for which residual credit is played: the machine's smallest stake, and more than the credit.
 
-    If the machine has stored no terms (earlier versions), the prize must only be at most the smallest stake that
-    a game was started for.
+    Earlier versions stored no terms of residual credit. In their journals the prize may also be less than the smallest
+    stake of a game started so far.
     """
     prize_cents = context.record["prize_cents"]
     terms = context.stored_record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS)

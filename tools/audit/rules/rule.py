@@ -76,18 +76,18 @@ class ExpectedTransfer:
     may_repeat: bool = False
     """Whether any number of such transfers, also none, is allowed.
 
-    Names bound in one such transfer are forgotten after it.
+    A pattern name that such a transfer binds is unbound again after the transfer.
     """
     is_optional: bool = False
-    """Whether the transfer may be absent. Names bound in it are forgotten after it."""
+    """Whether the transfer may be absent. A pattern name that it binds is unbound again after it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditRule:
     """A rule for one kind of journal entry: how its fields must relate to the journal before it.
 
-    ``record``, ``stored_after`` and ``counts`` list only the members that depend on other values; the declaration
-    checks the others.
+    ``record``, ``stored_after`` and ``counts`` list only the members that depend on other values; the other members
+    are checked against the declaration of this kind of entry.
     """
 
     entry_declaration: AnyEntryDeclaration
@@ -119,7 +119,10 @@ class AuditRule:
     or creates a storage key, must have allowed machine states, if need be ``ALL_STATES``.
     """
     allowed_after_kinds: frozenset[str] = frozenset()
-    """If the position's money was last moved by an entry of one of these kinds, any machine state is allowed."""
+    """Kinds of entries after which any machine state is allowed.
+
+    The kind of the last entry that moved, reserved or released money of the position decides.
+    """
     late_order_seconds: int = 0
     """For how many seconds after the machine was last idle a late order may still be recorded.
 
@@ -127,7 +130,10 @@ class AuditRule:
     of state by some seconds.
     """
     late_order_machine_states: frozenset[State] = frozenset()
-    """The machine states in which a late order may still be recorded within ``late_order_seconds``."""
+    """The machine states in which an order decided while the machine was idle may still be recorded.
+
+    It must be recorded within ``late_order_seconds``.
+    """
     extra_checks: tuple[Check, ...] = ()
     """Functions that check what patterns cannot express; they raise :class:`PatternMismatch`."""
     permission: Permission | None = None

@@ -23,7 +23,7 @@ from tools.audit.rules.pattern import (
 )
 from tools.audit.rules.rule import Check
 
-#: The expected value of a storage key that an entry must not store.
+#: The value that stands for "the entry must not store this key" among expected values.
 ABSENT_VALUE: Final = object()
 #: The account of the position's cashable credit.
 CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
@@ -98,9 +98,10 @@ def sum_cashable_credit_cents(context: CheckContext) -> int:
 
 
 def require_paid_coins(key: str, record_class: type[CashOutRecord | HandpayRecord]) -> Check:
-    """Return the check that a new cash-out or hand-pay states the coins that an earlier payout already paid of it.
+    """Return the check that a new cash-out or hand-pay states what an earlier payout already paid of it in coins.
 
-    ``key`` is the storage key of the new record, ``record_class`` its class. If no coins were paid, it must state none.
+    ``key`` is the storage key of the new record, and ``record_class`` is the class of the record. If nothing was paid
+    in coins, the record must state nothing.
     """
 
     def check(context: CheckContext) -> None:
@@ -232,7 +233,8 @@ def report_unless_equal(
 def derive_session_counts(context: CheckContext, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
     """Return the session counts to store after a game, or ABSENT_VALUE if the machine has no player sessions.
 
-    The first call since a power-up also stores whether it has them: whether the checked entry stores a session.
+    The first call after a power-up also stores in the facts whether the machine has player sessions: it has them if
+    the checked entry stores a session.
     """
     if context.facts.has_player_session is None:
         context.facts.has_player_session = (
@@ -312,9 +314,9 @@ def check_somebody_signed_in(context: CheckContext) -> None:
 
 
 def check_ticket_ledger_grows(context: CheckContext) -> None:
-    """Check that the ticket ledger has not become shorter or been replaced since its end was last recorded.
+    """Check that the ticket ledger has not become shorter or been replaced since the journal last recorded its end.
 
-    If the entry records no end, or none was recorded before it, nothing is checked.
+    Nothing is checked if the entry does not record the ledger's end, or if no earlier entry has recorded it.
     """
     anchor_before = context.stored_record_before(LedgerAnchor, "tickets")
     anchor_after = context.stored_record_after(LedgerAnchor, "tickets")

@@ -18,7 +18,8 @@ from tools.audit.rules.shared_checks import check_signed_in_to_menu, report_unle
 def _check_roster_change(context: CheckContext) -> None:
     """Check an entry that changes the staff list.
 
-    Its change number must follow the previous one, and the change must fit the list before it.
+    Its change number must follow the previous one. A person to be added must not be in the list yet; any other person
+    must be in it, with the recorded role.
     """
     facts, staff_before, change_number = (
         context.facts,
@@ -61,8 +62,8 @@ def _check_author_of_change(context: CheckContext, *, is_added: bool) -> None:
     """Check the author of a change to the staff list; ``is_added`` is whether the change enrols a person.
 
     The author must have the permission to enrol others, or change their own PIN. The people enrolled at a machine's
-    first start have no author. The machine records all of them at its first power-up, one after the other, or the rest
-    of them at the next power-up if it loses power meanwhile.
+    first start have no author. The machine records them one directly after the other at its first power-up; if the
+    power fails meanwhile, it records the rest at the next power-up.
     """
     facts, author = context.facts, context["author"]
     if is_added and is_first_enrolment_author(author):
@@ -87,12 +88,12 @@ def _check_author_of_change(context: CheckContext, *, is_added: bool) -> None:
 
 
 def _require_wrong_pins_keys_of(staff_number_field: str) -> Check:
-    """Return a check that an entry changes no other counts of wrong PINs than those of one staff number.
+    """Return a check that every count of wrong PINs which the entry changes belongs to one staff number.
 
-    ``staff_number_field`` is the field of the entry's record with that number. Wrong PINs are counted by group of staff
-    numbers (:func:`format_wrong_pins_key`); each number has a group for menus opened with a key switch, and one for
-    menus opened without. An entry may also delete the count that an early version stored, in another form, under the
-    staff number itself.
+    ``staff_number_field`` is the field of the entry's record that has this number. Wrong PINs are counted by group of
+    staff numbers (:func:`format_wrong_pins_key`), and each number belongs to two groups: one for menus opened with a
+    key switch, and one for menus opened without. An entry may also delete the count that an early version stored, in
+    another form, under the staff number itself.
     """
 
     def check(context: CheckContext) -> None:
@@ -127,16 +128,16 @@ def _read_wrong_pins(value: Any) -> tuple[int, int]:
 
 
 def _compute_next_wrong_pin_count(context: CheckContext) -> int:
-    """Return the count of wrong PINs that the entry must record. After a lock, the count begins again."""
+    """Return the count of wrong PINs that the entry must record; after a lock of the staff number it is 1 again."""
     key = f"{StaffKey.WRONG_PINS}{context['group']}"
     count_before, locked_seconds_before = _read_wrong_pins(context.stored_value_before(key))
     return 1 if locked_seconds_before else count_before + 1
 
 
 def _check_lock_continues(context: CheckContext) -> None:
-    """Check an attempt to sign in with a locked staff number: the count stays, and the lock becomes no longer.
+    """Check an attempt to sign in with a locked staff number: the count stays, and the lock is not extended.
 
-    If only wrong PINs typed at terminals lock the number, the entry stores nothing.
+    A lock that comes only from wrong PINs typed at terminals is not in the journal; the entry then stores nothing.
     """
     for key in context.entry.transaction.state:
         count_before, seconds_before = _read_wrong_pins(context.stored_value_before(key))

@@ -100,7 +100,7 @@ def is_from_earlier_version(ledger: Ledger) -> bool:
 
 
 def was_idle_within(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
-    """Return whether the entry's position was last idle at most the given number of seconds from the entry's time."""
+    """Return whether the entry's position was last found idle at most ``seconds`` before or after the entry's time."""
     last_idle_time = facts.last_idle_times.get(read_position(entry))
     return last_idle_time is not None and abs(entry.time_utc - last_idle_time) <= timedelta(seconds=seconds)
 
@@ -108,6 +108,7 @@ def was_idle_within(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
 def can_be_in_states(state: State, states: frozenset[State]) -> bool:
     """Return whether the machine may have been in one of ``states``, if ``state`` is derived from its stored values.
 
-    Some machine states are not stored. Stored values that give idle are also possible in these states.
+    Some machine states are not stored. If the stored values give the state idle, the machine may also have been in one
+    of those states.
     """
     return state in states or (state is State.IDLE and bool(states & _STATES_NOT_STORED))

@@ -64,7 +64,7 @@ def _read_time_charge_and_denomination(context: CheckContext, digest: str) -> tu
 
 
 def _derive_transfers(context: CheckContext) -> Any:
-    """Return the transfers that take the charge from the player's credit."""
+    """Return the transfers that take the recorded charge for playing time from the player's credit."""
     return derive_debit_transfers(
         context, context.record["amount_cents"], "house:time_charge", CASH_OUT_CREDIT_KINDS
     )

@@ -64,7 +64,7 @@ def _is_position_free(context: CheckContext) -> bool:
 
 
 def _is_between_tournament_games(context: CheckContext) -> bool:
-    """Return whether the checked entry's own player position was playing a tournament round, between two games."""
+    """Return whether the checked entry's player position was playing a tournament round and had no open game."""
     return not _is_position_free(context) and context.stored_value_before("purse_game") is None
 
 
@@ -109,7 +109,7 @@ def _derive_winnings(context: CheckContext) -> Any:
 
 
 def _derive_refund(context: CheckContext) -> Any:
-    """Return the transfer that returns the staked points of a void tournament game; an empty list if it has none."""
+    """Return the transfer that refunds the staked points of a void tournament game; the list is empty if none are."""
     points = context.record["refund_points"]
     return [("tournament:push", name_points_account(context.position), points)] if points else []
 

@@ -228,7 +228,7 @@ def _check_postings_match_result(context: CheckContext) -> None:
 
 
 def _bind_bonus_jackpot(context: CheckContext) -> None:
-    """Let the other checks read ``transfer_kind``, which the rule of AFT_JACKPOT fixes to ``bonus_jackpot``."""
+    """Bind ``bonus_jackpot`` to the pattern name ``transfer_kind``, which the other checks of AFT_JACKPOT read."""
     context.bound_values.update(transfer_kind="bonus_jackpot")
 
 
@@ -247,8 +247,8 @@ def _derive_restricted_terms(context: CheckContext) -> Any:
 def _check_stored_failure(context: CheckContext) -> None:
     """Check that the failure stored for the host equals the recorded one.
 
-    The two may differ only in whether the host has read the result: the record says no, but if the reply to the
-    order reported the failure, the stored result says yes.
+    Two fields may differ. The record has no history index and states that the host has not read the result. The stored
+    result has the index 0, and states that the host has read it if the reply to the host's order reported the failure.
     """
     stored_record, recorded_result = (
         context.stored_record_after(TransferRecord, "transfer"),

@@ -17,7 +17,7 @@ _STORED_SPIN_PATTERN: Final = {"wheel_spin": "$spin_before:object"}
 
 
 def _are_earlier_numbers_recorded(context: CheckContext) -> bool:
-    """Return whether every earlier number that the new stored spin carries over equals the number recorded for it."""
+    """Return whether each number of an earlier spin that the new stored spin repeats is the one recorded before."""
     spin_before = context.stored_record_before(WheelSpin, "wheel_spin")
     spin_after = context.stored_record_after(WheelSpin, "wheel_spin")
     recorded_numbers = {} if spin_before is None else spin_before.number_by_round_id

@@ -350,7 +350,7 @@ def _load_machine_key(*folders: Path) -> MachineKey | None:
 
 
 def _format_finding_entry(finding: AuditFinding) -> str:
-    """Return as text the number and kind of the entry that a finding is about; 0 means the file as a whole."""
+    """Return the number and id of the entry that a finding is about, as text, or "the file as a whole" for number 0."""
     location_text = f"entry {finding.sequence}" if finding.sequence else "the file as a whole"
     return f"{location_text} {escape_markup(finding.id)}".rstrip()
 

@@ -104,8 +104,8 @@ def restore(
 
     If the state folder has no journal, everything is restored, and the two people must be staff of the
     backup. A machine with a journal accepts only a backup made with its own key, and keeps the staff that its
-    journal records. It uses the restored cabinet file from its next start, provided that no player has money
-    on it then.
+    journal records. It accepts the restored cabinet file at its next start if no player has money or a game on it
+    then; otherwise it stops with a fault.
     """
     folder = StateFolder(state_folder or find_default_state_folder())
     if person == second_person:
@@ -169,7 +169,10 @@ def _read_roster(folder: StateFolder, backup: Backup) -> Roster:
 
 
 def _require_journal_with_backup_entry(folder: StateFolder, backup: Backup, second_folder: Path) -> None:
-    """Raise OperatorError unless the journal is this machine's and contains the entry that was last at the backup."""
+    """Raise OperatorError unless the journal continues the one from which the backup was made.
+
+    It must belong to the same machine and key, and contain the entry that was the last one at the time of the backup.
+    """
     with open_view(folder.root, second_folder=second_folder) as view:
         machine_serial = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
         sequence = view.sequence
@@ -200,7 +203,7 @@ def _restore_staff(
 ) -> str:
     """Restore the backup's staff; return as text what was done.
 
-    If the machine has a journal, and this records another roster, leave the machine's staff unchanged.
+    If the machine has a journal, and the journal records another roster, leave the machine's staff unchanged.
     """
     if has_journal:
         try:

@@ -53,7 +53,7 @@ def command() -> None:
     """Write, check and explain cabinet files, which configure a machine (egm/CABINET-FILE.md)."""
 
 
-#: Longer lists of allowed values are printed on lines of their own, also in a pipe.
+#: The maximum width in characters of the column with the allowed values; a longer list wraps, also in a pipe.
 _INLINE_LIST_MAX: Final = 60
 
 
@@ -135,7 +135,7 @@ def check(file: Path, state_folder: Path | None, *, quick: bool, output_format: 
 
 @dataclass(frozen=True, slots=True)
 class _RemarkFinder:
-    """A finder of remarks on the games in a cabinet file: facts that do not keep the machine from offering a game."""
+    """A finder of remarks on the games in a cabinet file: things to know about games that the machine still offers."""
 
     played_definitions: Mapping[str, Any]
     """The digests of the game definitions that the machine has played, by storage key; empty without a memory."""
@@ -209,14 +209,15 @@ _EFFECT_TEXT_BY_STOPS_MACHINE: Final = {True: "wrong", False: "left out", None: 
 
 
 def _choose_style(stops_machine: object) -> Style:
-    """Return the style of an error in a table: bad if it prevents the machine's start, else doubtful."""
+    """Return the style in which a cabinet file's error is printed: bad if it prevents the start, else doubtful."""
     return BAD_STYLE if stops_machine else DOUBT_STYLE
 
 
 def _build_row(mistake: ConfigMistake, lines: TomlLineNumbers) -> tuple[Any, ...]:
     """Return an error in a cabinet file as a table row.
 
-    The row has line, key, whether the error prevents the start, problem, suggestion and allowed values.
+    The row has line, key, whether the error prevents the start (None for a mere remark), problem, suggestion and
+    allowed values.
     """
     line = mistake.line or lines.find_line(parse_key_path(mistake.key))
     stops_machine = (
@@ -346,8 +347,8 @@ def new(
 def sign(file: Path, state_folder: Path | None, staff_numbers: tuple[str, ...], reason: str) -> None:
     """Sign FILE for a machine: each person approves it with a PIN, and the journal records it.
 
-    The machine uses the signed file from its next start, provided that no player has money on it then. After
-    the first signature, the machine only plays with signed files.
+    The machine accepts the signed file at its next start if no player has money or a game on it then; otherwise
+    it stops with a fault. After the first signature, the machine only plays with signed files.
     """
     # Imported here because they load every rule of the machine, which `check` does not need.
     from egm.integrity.signed_file import (  # noqa: PLC0415

@@ -445,7 +445,7 @@ def clear_(
 
 
 def _read_clock() -> datetime:
-    """Return the time of day, UTC."""
+    """Return the current date and time, UTC."""
     return datetime.now(UTC)
 
 

@@ -154,7 +154,7 @@ def _listen(
         echo(f"{type(event).__name__}({fields})")
 
     def print_bytes(data: bytes, is_sent: bool) -> None:  # noqa: FBT001 (signature of the line's callback)
-        """Print bytes of the line, and whether they were sent or received."""
+        """Print bytes of the line after ">" if they were sent, or "<" if they were received."""
         echo(f"{'>' if is_sent else '<'} {data.hex(' ')}")
 
     listener = DeviceListener(

@@ -288,9 +288,10 @@ def schema(family_name: str) -> None:
 
 
 def add_digest_key(schema: dict[str, Any]) -> dict[str, Any]:
-    """Add to a family's JSON Schema, in place, the key of the digest that binds stated figures to a definition.
+    """Add to a family's JSON Schema, in place, the key for a digest next to stated figures; return the schema.
 
-    Return the schema. It stays unchanged for a family whose definitions do not state figures.
+    The digest binds the figures that a definition states, such as its return, to the rules of that definition. The
+    schema of a family whose definitions state no figures stays unchanged.
     """
     proved_schema = schema["properties"].get(PROVED_KEY, {})
     for table in (proved_schema, *proved_schema.get("anyOf", ())):
@@ -461,9 +462,10 @@ def _tune_each_bet(
     pay_paths_by_bet: Mapping[str, Sequence[KeyPath]],
     tune_pays: Callable[..., dict[str, Any]],
 ) -> dict[str, Any]:
-    """Tune each bet of ``pay_paths_by_bet`` by its own pays until it is near the target; return the definition.
+    """Tune the pays of each bet whose return is not near the target yet; return the changed definition.
 
-    ``tune_pays`` is the function that changes the pays.
+    ``pay_paths_by_bet`` has the key paths of the pays that may change for each bet. ``tune_pays`` is the function that
+    changes them.
     """
     for bet, paths in pay_paths_by_bet.items():
         if abs(compute_rtp(definition, bet) - target_return) > REACHED_DISTANCE_MAX:
@@ -477,8 +479,8 @@ def _list_returns_to_compare(
 ) -> dict[str, Fraction]:
     """Return, by bet, the returns of the definition that must reach the target.
 
-    The key "" is the return of ``bet``, or for None the lowest return of any bet; it is left out if every bet was
-    tuned by its own pays.
+    ``bets`` are the bets that were tuned separately. Unless these are all bets, the key "" has the return of ``bet``,
+    or the lowest return of any bet if ``bet`` is None.
     """
     return_by_bet = compute_bet_returns(definition)
     tuned_return_by_bet = {name: return_by_bet[name] for name in bets}

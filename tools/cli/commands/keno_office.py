@@ -317,8 +317,8 @@ def claim(
 def _parse_statement(text: str) -> tuple[str, Json]:
     """Return key and value of ``key=value``.
 
-    If the ticket has a text or a time under this key, the value is the text as given. Any other value is
-    parsed as JSON, or left as text if it is not valid JSON.
+    The value stays text if tickets print a text or a time under this key. Any other value is parsed as JSON, or
+    left as text if it is not valid JSON.
     """
     key, equals_sign, value = text.partition("=")
     if not equals_sign:
@@ -345,7 +345,7 @@ def _format_money(office: KenoOffice, credits_: int, language: str = "en") -> st
 @command.command()
 @FOLDER_ARGUMENT
 def expire(folder: Path) -> None:
-    """End every claim whose period is over; its ticket, and each void or cancelled one, leaves the list of tickets."""
+    """End every claim whose period is over; remove its ticket and all void or cancelled ones from the ticket list."""
     with open_office(folder) as office:
         unclaimed_credits_by_ticket = office.expire()
         amount_text = _format_money(office, sum(unclaimed_credits_by_ticket.values()))

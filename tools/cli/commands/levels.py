@@ -56,9 +56,9 @@ def command(state_folder: Path | None, export_file: Path | None, *, output_forma
 
 
 def _build_sort_key(level_item: tuple[str, Any]) -> tuple[str, int, str]:
-    """Return the sort key of a level's pool: its name, then the stake or denomination that ends the name.
+    """Return the sort key of a level's pool: its name, then as a number the stake or denomination that ends the name.
 
-    So a stake of 10 is sorted after a stake of 2.
+    A stake of 10 is therefore sorted after a stake of 2.
     """
     pool, _ = level_item
     name, _, last_part = pool.rpartition(".")
@@ -66,7 +66,10 @@ def _build_sort_key(level_item: tuple[str, Any]) -> tuple[str, int, str]:
 
 
 def _read_stand_alone_level(view: JournalView, pool: str, stored_level: Any) -> dict[str, Any]:
-    """Return a stand-alone level as JSON data. Raises LevelDefectiveError if an account of its pool does not agree."""
+    """Return a stand-alone level as JSON data, after comparing it with the accounts of its pool.
+
+    The pool holds the level's money. Raises LevelDefectiveError if the level and the balance of an account differ.
+    """
     level = Level.from_json(stored_level)
     posting.check_pool_balances(pool, level, view.balance_cents)
     return {"shown_cents": level.shown_cents, **level.to_json()}

@@ -43,7 +43,7 @@ def _select_meters(reading: MeterReading, conditions: tuple[str, ...]) -> MeterR
 
 
 def _warn_if_nothing_selected(reading: MeterReading, dimension: str, value: str | None = None) -> None:
-    """Print a warning if no meter has the requested dimension or value, because zeros are printed then."""
+    """Print a warning if no meter has the requested dimension or value; all printed meters are then zero."""
     known_dimensions = sorted({name for cell in reading.cells for name in cell.dims})
     if dimension not in known_dimensions:
         echo(
@@ -74,9 +74,10 @@ class _MeterFormat:
 
 
 def _find_canonical_name(name: str) -> str:
-    """Return the meter's name in this software for a name that a jurisdiction uses; other names are unchanged.
+    """Return this software's name of the meter for which a jurisdiction uses ``name``.
 
-    If the jurisdiction's name stands for several meters, the first of them is returned.
+    If the jurisdiction's name stands for several meters, the first of them is returned. If no jurisdiction uses the
+    name, it is returned unchanged.
     """
     return next((names[name][0] for names in METER_NAMES_BY_JURISDICTION.values() if name in names), name)
 

@@ -126,7 +126,10 @@ def enable(number: str, author_number: str | None, state_folder: Path | None) ->
 def _change_enabled(
     change: Callable[..., Roster], staff_number: str, author_number: str | None, state_folder: Path | None
 ) -> None:
-    """Disable or enable a person; ``author_number`` is the staff number given with --by."""
+    """Disable or enable a person, after the PIN of the person who decides it.
+
+    ``change`` is the method of the roster that makes the change; ``author_number`` is the staff number given with --by.
+    """
     roster = load_roster(find_memory_folder(state_folder))
     try:
         roster.require_person(staff_number)  # before anybody gives a PIN

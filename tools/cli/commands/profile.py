@@ -71,7 +71,7 @@ def schema() -> None:
 
 
 def _to_plain_json(value: object) -> object:
-    """Return a profile's value as JSON, with odds and settings written as in the profile file."""
+    """Return a profile's value as JSON data; a value of any other type, such as odds, becomes text."""
     if isinstance(value, dict):
         return {key: _to_plain_json(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

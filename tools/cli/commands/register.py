@@ -242,8 +242,9 @@ def _compare_records(
 ) -> list[dict[str, Any]]:
     """Return one row for each identity record, compared with its commitment, and for each commitment without one.
 
-    Commitments with a record are removed from ``entry_number_by_commitment``. The row's state is right, erased,
-    altered, missing, or not committed to.
+    A commitment binds the journal to the content of a record. Commitments with a record are removed from
+    ``entry_number_by_commitment``. A row says whether the record is right, erased, altered or missing, or has no
+    commitment.
     """
     rows: list[dict[str, Any]] = []
     identity_register = _open_register(folder, second_folder)

@@ -30,17 +30,18 @@ from tools.cli.terminal import echo
 
 #: A child that exits with this status has printed the reason; a restart would only repeat it.
 _OPERATOR_ERROR_EXIT_CODE: Final = 2
-#: The machine was waiting for the cabinet file to change, and it has: all processes restart.
+#: The machine exits with this status if it waited for a change of the cabinet file and the file has changed; all
+#: processes then restart.
 _FILE_CHANGED_EXIT_CODE: Final = 4
-#: When the machine has ended this often within the window, it is not restarted again.
+#: When the machine has ended this often within ``_RESTART_WINDOW_SECONDS``, it is not restarted again.
 _MACHINE_ENDS_MAX: Final = 5
-#: The length of the window in which the ends of a process are counted, in seconds.
+#: The last seconds within which the ends of a process are counted.
 _RESTART_WINDOW_SECONDS: Final = 60.0
 #: If a child ends with an operator error within this time after its first start, it never worked; the person
 #: who started it is present and has read the reason.
 _FAILED_START_SECONDS_MAX: Final = 30.0
-#: After this many ends within the window, a process other than the machine is restarted only after a pause, which
-#: doubles with each further end.
+#: After this many ends within ``_RESTART_WINDOW_SECONDS``, a process other than the machine is restarted only after a
+#: pause, which doubles with each further end.
 _FIRST_END_WITH_PAUSE: Final = 3
 #: The longest pause before a restart, in seconds.
 _RESTART_PAUSE_SECONDS_MAX: Final = 10.0

@@ -180,7 +180,7 @@ def _print_estimated_return(
 def _simulate_compiled(
     game: Game, analysed_bet: BetAnalysis, game_count: int, seed: int
 ) -> _SimulationResult:
-    """Play more games than the production code could, with compiled code; return the result.
+    """Play the games with compiled code, which is much faster than the machine's own code; return the result.
 
     Raises SimulationError for any family but reels.
     """

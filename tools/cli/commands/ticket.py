@@ -174,7 +174,10 @@ def _open_cage(
 
 
 def _make_cage_command(cage_action: Callable[..., str]) -> Callable[..., None]:
-    """Return a CLI command with which staff act on a ticket; ``cage_action`` does so and returns a text about it."""
+    """Return a CLI command with which staff act on a ticket.
+
+    ``cage_action`` acts on the ticket, and returns a text for staff about what was done.
+    """
 
     @_number_argument
     @STATE_OPTION
@@ -200,7 +203,7 @@ def _make_cage_command(cage_action: Callable[..., str]) -> Callable[..., None]:
 
 
 def _is_clock_trusted(folder: Path, clock: Clock) -> bool:
-    """Return whether this computer's clock agrees with the machine's journal."""
+    """Return whether this computer's clock can be trusted, judged by the times in the machine's journal."""
     try:
         with open_view(folder, check_pages=True) as view:
             return create_timekeeper(view, clock).is_clock_trusted
@@ -209,7 +212,10 @@ def _is_clock_trusted(folder: Path, clock: Clock) -> bool:
 
 
 def _format_state(record: TicketRecord, now: datetime | None) -> str:
-    """Return the state of a ticket as text; ``now`` is the current time, or None if it is not trusted."""
+    """Return the state of a ticket as text; ``now`` is the current time, or None if it is not trusted.
+
+    Only at a trusted time is the state ``expired`` derived from the ticket's last day.
+    """
     return TicketState.EXPIRED.value if now is not None and record.is_expired_at(now) else record.state.value
 
 
