@@ -639,8 +639,8 @@ class LevelAudit:
     def _check_game_end(self, entry: StoredEntry) -> None:
         """Check the progressive wins that the end of a game pays, and their lines in the register of wins.
 
-        If the game is void, nothing is paid. The entry must then return the amounts of its hits to the machine's own
-        levels, and record the sum of all hits.
+        If the game is void, the entry must instead return the amounts of its hits to the machine's own levels, and
+        record the sum of all hits.
         """
         end_record: GameVoid | GameEndWithHandpay
         end_record = (
