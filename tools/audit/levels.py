@@ -765,7 +765,7 @@ class LevelAudit:
             )
 
     def _check_stored_levels(self, entry: StoredEntry, pool_ids: Iterable[str]) -> None:
-        """Report a finding for each of these pools if the entry does not store the level's new state."""
+        """Report a finding for each of ``pool_ids`` whose level has a new state that the entry does not store."""
         for pool_id in pool_ids:
             if entry.state.get(f"level:{pool_id}") != self.level_by_pool_id[pool_id].to_json():
                 self._report_finding(
