@@ -56,7 +56,7 @@ class PositionPair(NamedTuple):
     winner: int
 
     def swap_roles(self) -> Self:
-        """Return the same two positions with the winner as the loser."""
+        """Return the same two positions with winner and loser swapped."""
         return self._replace(loser=self.winner, winner=self.loser)
 
 

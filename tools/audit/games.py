@@ -700,7 +700,7 @@ class GameAudit:
 
 
 def _are_same_json(first: Wager | Outcome, second: Wager | Outcome) -> bool:
-    """Return whether two records have the same canonical JSON, so that the number 1 does not equal true."""
+    """Return whether two records have the same canonical JSON, in which the number 1 differs from true."""
     return encode_canonical_json(first.to_json()) == encode_canonical_json(second.to_json())
 
 

@@ -639,8 +639,8 @@ class LevelAudit:
     def _check_game_end(self, entry: StoredEntry) -> None:
         """Check the progressive wins that the end of a game pays, and their lines in the register of wins.
 
-        If the game is void, nothing is paid. The entry must then return the amounts of its hits to the machine's own
-        levels, and record the sum of all hits.
+        If the game is void, the entry must instead return the amounts of its hits to the machine's own levels, and
+        record the sum of all hits.
         """
         end_record: GameVoid | GameEndWithHandpay
         end_record = (
@@ -765,7 +765,7 @@ class LevelAudit:
             )
 
     def _check_stored_levels(self, entry: StoredEntry, pool_ids: Iterable[str]) -> None:
-        """Report a finding for each of these pools if the entry does not store the level's new state."""
+        """Report a finding for each of ``pool_ids`` whose level has a new state that the entry does not store."""
         for pool_id in pool_ids:
             if entry.state.get(f"level:{pool_id}") != self.level_by_pool_id[pool_id].to_json():
                 self._report_finding(

@@ -1,7 +1,7 @@
 """The event log as text for a terminal: a headline for each event, and its details below.
 
-Long details are wrapped, not shortened, and unprintable characters are shown as escapes. Not shown are the outcome of
-a game, the SAS exception code and fields without a value.
+Long details are wrapped, not shortened, and unprintable characters are shown as escapes. The outcome of a game, the
+SAS exception code and fields without a value are left out.
 """
 
 import json

@@ -88,7 +88,7 @@ class GameReturn:
     lowest_return: Fraction | None = None
     """The exact return, as a share of the stakes, if players always decide worst; None if unknown."""
     highest_return: Fraction | None = None
-    """The exact return, as a share of the stakes, if players always decide best; None if unknown."""
+    """The exact return, as a share of the stakes, with the strategy that the game's figures assume; None if unknown."""
     standard_deviation_cents: float | None = None
     """The standard deviation of the sum of all wins; None if unknown."""
     z_score: float | None = None

@@ -1,7 +1,7 @@
 """``python -m tools.cli``: the ``egm`` command of the checkout or package to which this Python belongs.
 
-:mod:`tools.cli` has restarted itself in isolated mode, so this need not be the checkout in the working
-directory. If it is another one, a note on standard error says so.
+:mod:`tools.cli` has restarted itself in isolated mode, so the program need not belong to the checkout in the working
+directory. If it belongs to another one, a note on standard error says so.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""A calendar day as a type of command arguments."""
+"""The type of a command argument that is a calendar day."""
 
 from datetime import datetime
 from typing import Any

@@ -67,7 +67,7 @@ class SheetHead:
 
     @property
     def currency(self) -> str:
-        """Return the currency of the jurisdiction's rules in force, or "" if these rules are unknown here."""
+        """Return the currency of the jurisdiction profile in force, or "" if this software lacks that profile."""
         return find_currency(self.profile_id)
 
     def format_line(self) -> str:

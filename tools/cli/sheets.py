@@ -1,4 +1,4 @@
-"""Service-page tables on paper: as text, and as an A4 PDF drawn with Pillow."""
+"""Tables of the service pages as printable documents: as text, and as an A4 PDF drawn with Pillow."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache

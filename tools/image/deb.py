@@ -3,9 +3,9 @@
 Everything that the cabinet runs is in ``/opt/open-egm``: a virtual environment of Debian's own Python with
 the wheels that ``requirements.txt`` names by digest, and this project's wheel. Wheels are for one minor
 version of Python, so there is one set for each supported Debian release. Nothing is downloaded where the
-package is installed; its ``postinst`` compiles the modules for the installed Python, and again when that
-changes (a dpkg trigger). The same inputs give the same bytes: files have the time of the last commit (or
-``SOURCE_DATE_EPOCH``).
+package is installed; its ``postinst`` compiles the modules for the installed Python, and compiles them again
+when that Python changes (a dpkg trigger). The same inputs give the same bytes: files have the time of the last
+commit (or ``SOURCE_DATE_EPOCH``).
 """
 
 import os

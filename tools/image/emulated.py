@@ -2,8 +2,8 @@
 
 QEMU with UEFI firmware; the serial ports lead to simulated devices (:mod:`egm.app.bench`), as they would to
 real ones. The emulation does not use the virtualisation of the host's processor, and so is about twenty times
-slower than with it. It cannot simulate: a ninth bit or the timing of a line, a firmware that verifies what it
-starts, a real display.
+slower than with it. It cannot simulate the ninth bit or the timing of a serial line, a firmware that verifies what it
+starts, or a real display.
 """
 
 import json

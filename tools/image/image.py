@@ -163,7 +163,7 @@ def _iter_customise_lines(
     yield ""
 
 
-# ------------------------------------------------------------------ what is verified and what starts it
+# ------------------------------------------------------------------ hash tree, kernel command line, EFI program, disk
 def _append_hash_tree(root: Path, epoch: str) -> tuple[str, int]:
     """Append the dm-verity hash tree to the root file system; return the tree's root hash and its offset in bytes."""
     hash_offset = root.stat().st_size

@@ -1,4 +1,7 @@
-"""The audit rules for credit that is paid out or expires: printed tickets, hopper coins, restricted credit."""
+"""The audit rules for credit that is paid out or expires: printed tickets, hopper coins, restricted credit.
+
+Patterns such as ``"$name:type"`` are explained in :mod:`tools.audit.rules.pattern`.
+"""
 
 from datetime import date
 from typing import Any, Final

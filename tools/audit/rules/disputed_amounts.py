@@ -3,6 +3,8 @@
 For example, a bill was lost in the acceptor. The entry that closes the interrupted transaction opens
 the disputed amount and states the smallest and the largest amount that may be owed. One ruling of staff between
 these bounds closes it (:mod:`egm.money.disputed_amounts`).
+
+Patterns such as ``"$name:type"`` are explained in :mod:`tools.audit.rules.pattern`.
 """
 
 from dataclasses import replace
@@ -361,8 +363,8 @@ def _derive_stored_print_after_ruling(
 ) -> dict[str, Any]:
     """Return the state of the print job that a ruling stores if it is unknown whether the disputed ticket was printed.
 
-    If an amount is awarded, the job becomes failed, else printed. The result is empty for any other disputed amount,
-    or if no print job is stored.
+    If an amount is awarded, the job becomes ``failed``, else ``barcode_done`` (printed). The result is empty for any
+    other disputed amount, or if no print job is stored.
     """
     print_record = context.stored_value_before("print")
     stored_print = (

@@ -1,6 +1,8 @@
 """The audit rules of play: games, their counts in a session, residual credit.
 
 The results of games are checked elsewhere: :mod:`tools.audit.games` replays them.
+
+Patterns such as ``"$name:type"`` are explained in :mod:`tools.audit.rules.pattern`.
 """
 
 from collections import Counter

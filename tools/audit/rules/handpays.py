@@ -1,6 +1,8 @@
 """The audit rules for payments and decisions of staff: hand-pays, complements, unclaimed money, forfeits.
 
 A complement is the part of a win that the machine did not pay and staff pay by hand.
+
+Patterns such as ``"$name:type"`` are explained in :mod:`tools.audit.rules.pattern`.
 """
 
 from dataclasses import replace

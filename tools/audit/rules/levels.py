@@ -3,6 +3,8 @@
 The amounts are checked elsewhere: :mod:`tools.audit.levels` recomputes them. In the stored objects, ``after`` and
 ``sequence`` are the contribution number, ``way`` is the payment method, ``late`` is what was done with a prize after
 its game had ended, and ``sealed:`` begins the storage key of a commitment to a mystery prize.
+
+Patterns such as ``"$name:type"`` are explained in :mod:`tools.audit.rules.pattern`.
 """
 
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""The audit rules for communication: a host's link and clock, the wins that it reads, and a verifier's requests."""
+"""The audit rules for communication: a host's link and clock, the wins that it reads, and a verifier's requests.
+
+Patterns such as ``"$name:type"`` are explained in :mod:`tools.audit.rules.pattern`.
+"""
 
 from typing import Final
 

@@ -1,4 +1,7 @@
-"""The audit rules for the journal itself: its first entry, checkpoints, archive, repairs, and the clock."""
+"""The audit rules for the journal itself: its first entry, checkpoints, archive, repairs, and the clock.
+
+Patterns such as ``"$name:type"`` are explained in :mod:`tools.audit.rules.pattern`.
+"""
 
 from typing import Final
 

@@ -1,4 +1,7 @@
-"""The audit rules for money that a player inserts: bills and tickets, from insertion to the cash box, and coins."""
+"""The audit rules for money that a player inserts: bills and tickets, from insertion to the cash box, and coins.
+
+Patterns such as ``"$name:type"`` are explained in :mod:`tools.audit.rules.pattern`.
+"""
 
 from dataclasses import replace
 from datetime import date

@@ -370,7 +370,7 @@ class Template:
         )
 
     def find_bindings(self, value: object, context: CheckContext) -> dict[str, Any] | None:
-        """Return values for the unbound names with which the text becomes exactly ``value``, or None."""
+        """Return the values of the unbound names with which the text equals ``value``, or None if it never does."""
         if type(value) is not str:
             return None
         regex = ""

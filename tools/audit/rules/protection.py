@@ -1,4 +1,7 @@
-"""The audit rules of player protection: reminders, limits and pauses of a session."""
+"""The audit rules of player protection: reminders, limits and pauses of a session.
+
+Patterns such as ``"$name:type"`` are explained in :mod:`tools.audit.rules.pattern`.
+"""
 
 from typing import Any, Final
 

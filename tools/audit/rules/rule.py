@@ -247,8 +247,8 @@ class AuditRule:
     def _match_memory(self, context: CheckContext) -> list[tuple[str, Matcher]]:
         """Match the machine's memory before the checked entry against the rule's ``stored_before``.
 
-        A storage key may contain a pattern name that is bound only by a later field. Return (key, matcher) for
-        each such key.
+        Return (storage key, matcher) for each key that cannot be matched yet, because it contains a pattern name that
+        only a later field of the entry binds.
         """
         deferred_matchers = []
         for key, matcher in self._stored_before_patterns:

@@ -1,4 +1,8 @@
-"""The audit rules for staff: the list of staff, signing in to the service menu, wrong PINs."""
+"""The audit rules for staff: the list of staff, signing in to the service menu, wrong PINs.
+
+Wrong PINs are counted by group of staff numbers (:mod:`egm.staff.keys`): ``tries:{group}`` is the storage key of the
+count of one group. Such patterns are explained in :mod:`tools.audit.rules.pattern`.
+"""
 
 from typing import Any, Final
 

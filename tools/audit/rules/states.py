@@ -95,7 +95,7 @@ def derive_machine_state_in_game(ledger: Ledger, facts: Facts) -> State:
 
 
 def is_from_earlier_version(ledger: Ledger) -> bool:
-    """Return whether an earlier version wrote the journal: those versions stored no terms of residual credit."""
+    """Return whether the journal was written by an early version, which stored no terms of residual credit."""
     return PlayKey.RESIDUAL_CREDIT_TERMS not in ledger.state
 
 

@@ -1,4 +1,7 @@
-"""The audit rules for technical work on the machine: options, software, device tests."""
+"""The audit rules for technical work on the machine: options, software, device tests.
+
+Patterns such as ``"$name:type"`` are explained in :mod:`tools.audit.rules.pattern`.
+"""
 
 import hashlib
 from typing import Any, Final

@@ -1,4 +1,7 @@
-"""The audit rule for a poker room's charge for playing time: its amount, when it is due, and the time it pays for."""
+"""The audit rule for a poker room's charge for playing time: its amount, when it is due, and the time it pays for.
+
+Patterns such as ``"$name:type"`` are explained in :mod:`tools.audit.rules.pattern`.
+"""
 
 import zlib
 from datetime import datetime, timedelta

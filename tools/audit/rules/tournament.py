@@ -3,6 +3,8 @@
 They also derive how points move between accounts.
 
 What the tournament rules and the games' draws require is checked elsewhere (:mod:`tools.audit.tournaments`).
+
+Patterns such as ``"$name:type"`` are explained in :mod:`tools.audit.rules.pattern`.
 """
 
 from typing import Any, Final

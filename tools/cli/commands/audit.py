@@ -208,7 +208,10 @@ def _audit_export_or_copies(
     point_file: Path | None,
     jobs: int,
 ) -> dict[str, AuditReport]:
-    """Return the audit report of the exported file, or of both copies in a state folder, by the copy's name."""
+    """Return the audit report of the exported file, or of each copy in a state folder, by the name of file or copy.
+
+    If a state folder is audited, an error of its ticket ledger is a finding of the first report.
+    """
     if file is not None:
         return {str(file): _audit_export(file, create_auditor(point_file), point_file, jobs)}
     folder = state_folder or find_default_state_folder()

@@ -274,7 +274,7 @@ def _write_submission(
     signing_key: Ed25519PrivateKey,
     battery_file: Path | None,
 ) -> None:
-    """Write the submission bundle, signed with the same key as the games' bundles; print what is missing."""
+    """Write the submission bundle, signed with the same key as the games' bundles; print each part that is missing."""
     battery_result = None if battery_file is None else battery_file.read_bytes()
     try:
         with show_progress("building and writing the submission"):

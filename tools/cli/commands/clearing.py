@@ -259,7 +259,7 @@ def _build_main_meter_table(claim_inspection: ClaimInspection, amount_formatter:
 
 
 def _describe_copy_agreement(first_value: int | None, second_value: int | None) -> str:
-    """Return as text whether a meter is equal in both copies of the journal."""
+    """Return "good" if a meter is equal in both copies of the journal, else a text on how the copies differ."""
     if first_value is None or second_value is None:
         return f"only the {'second' if first_value is None else 'first'} copy"
     return "good" if first_value == second_value else "they differ"

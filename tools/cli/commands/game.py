@@ -1,4 +1,4 @@
-"""``egm game``: check, write and tune a game definition, and print the schema editors read."""
+"""``egm game``: check, write and tune a game definition, and print the JSON Schema of definitions for editors."""
 
 import json
 import os
@@ -228,7 +228,10 @@ def new(file: Path, game_id: str | None, family_name: str, original: str | None)
 
 
 def _copy_definition(original: str, game_id: str) -> str:
-    """Return the text of a game's definition with another id and version 0.1.0. Raises ``click.ClickException``."""
+    """Return the text of the definition of the game ``original`` with the id ``game_id`` and the version 0.1.0.
+
+    Raises ``click.ClickException``.
+    """
     game = load_game_or_fail(original)
     text = "" if game.source is None else game.source.data.decode()
     try:

@@ -175,7 +175,7 @@ def _wrap_single_bet(game: Game, bet: BetAnalysis) -> Analysis:
 def _print_present_returns(
     game: Game, analysis: Analysis, level_amounts: tuple[str, ...], state_folder: Path | None
 ) -> None:
-    """Print the returns of the progressive levels at the given level amounts, or at those of a machine."""
+    """Print the returns of the progressive levels at the given amounts, and at a machine's amounts if one is named."""
     from meters import JournalError, open_view  # noqa: PLC0415 (no other sheet needs the machine's records)
     from tools.lab.parsheet import level_returns  # noqa: PLC0415 (as above)
 

@@ -202,7 +202,7 @@ def collusion(*, state_folder: Path | None, export_file: Path | None, output_for
 
 
 def _find_unit(meter: str, currency: str) -> str:
-    """Return the unit of a meter in a statement."""
+    """Return the unit of a meter in a statement: "times" for a count, else "cents" with the currency, if known."""
     is_count = (
         meter in METER_BY_NAME and METER_BY_NAME[meter].unit is MeterUnit.TIMES
     ) or meter in OCCURRENCE_METERS
