@@ -256,7 +256,7 @@ def test_an_enrolment_without_an_author_is_named_once_an_enrolled_person_has_enr
     *_, first, last = (index for index, raw in enumerate(entries) if raw["kind"] == "staff.added")
     entries[last]["record"]["person"] = author
     findings = audit_findings(entries)
-    assert "enrols only before an enrolled person has signed in" in findings[last + 1]
+    assert "may enrol people only before an enrolled person has signed in" in findings[last + 1]
     assert first + 1 not in findings
 
 
@@ -275,7 +275,10 @@ def test_an_enrolment_without_an_author_is_named_once_anybody_has_signed_in(auth
     for raw in enrolments:
         raw["record"]["person"] = author
     findings = audit_findings(entries)
-    assert "enrols only before an enrolled person has signed in" in findings[enrolments[-1]["sequence"]]
+    assert (
+        "may enrol people only before an enrolled person has signed in"
+        in findings[enrolments[-1]["sequence"]]
+    )
     assert not {raw["sequence"] for raw in enrolments[:-1]} & set(findings)
 
 

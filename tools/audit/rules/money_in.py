@@ -339,9 +339,8 @@ def _check_coin_transfers(context: CheckContext) -> None:
         )
     if coins_cents != stocked_cents or coins_cents != coin_cents_in_dims:
         raise PatternMismatch(
-            f"the transfers credit {coins_cents} cents, expected the same values in dims.coin_cents, "
-            f"found {coin_cents_in_dims}, "
-            f"and from stock:floor, found {stocked_cents}"
+            f"the transfers credit {coins_cents} cents, but dims.coin_cents has {coin_cents_in_dims} and the transfers "
+            f"from stock:floor have {stocked_cents}; all three must be equal"
         )
     expected_counts = {"coins_accepted": coin_count} if coin_count else {}
     if dict(context.entry.counts) != expected_counts:

@@ -73,8 +73,8 @@ def _check_author_of_change(context: CheckContext, *, is_added: bool) -> None:
     if is_added and is_first_enrolment_author(author):
         if facts.has_first_enrolment_ended:
             raise PatternMismatch(
-                f"record.person: {format_value(author)} enrols only before an enrolled person has signed in "
-                "or changed the list"
+                f"record.person: {format_value(author)} may enrol people only before an enrolled person has signed in "
+                "or changed the list, and somebody has"
             )
         if facts.role_by_staff_number and facts.has_money_moved_since_staff_change:
             raise PatternMismatch(
