@@ -56,12 +56,12 @@ def _remove_spots(spots: Sequence[Spot], removed_ids: set[str]) -> Sequence[Spot
 
 
 class _ReachableStakes:
-    """All total stakes, up to ``max_credits``, that a seat's bets on these spots can have."""
+    """All total stakes, up to ``stake_max_credits``, that a seat's bets on these spots can have."""
 
     def __init__(self, spots: Sequence[Spot], stake_max_credits: int) -> None:
         self.spots = {spot.id: spot for spot in spots}
         self._limit_mask = (1 << stake_max_credits + 1) - 1
-        """A mask of the sums up to ``max_credits``, one bit per sum."""
+        """A mask of the sums up to ``stake_max_credits``, one bit per sum."""
         self._sums_by_spot: dict[str, list[ReachableSumsMask]] = {}
         """Cached reachable sums by spot id. Element n has the sums of the spot's n smallest bets."""
 

@@ -203,6 +203,51 @@ def test_a_reference_to_nothing_is_seen():
 
 
 #: A name in the text of a page, such as ``GameRules``, ``find_level()`` or ``machine.post``; its last part is captured.
+#: A name in double backquotes, of several words; without a dot, because those name other modules.
+QUOTED_NAME = re.compile(r"(?<!`)``(_?[a-z]+(?:_[a-z0-9]+)+)``(?!`)")
+#: Names that docstrings take from elsewhere: values and keys of data, other modules, the wire, a library.
+QUOTED_FROM_ELSEWHERE = {
+    *("awaiting_award", "bill_acceptor", "cancelled_credit", "software_check", "software_differs"),
+    *("att_merchandise", "clear_line", "double_up", "no_play", "power_off", "power_on", "win_1"),
+    *("egm_info", "egm_journal_head", "egm_journal_sequence", "shooter_keeps", "winning_count", "x_cents"),
+    *("is_resent_on_repeat", "on_change", "rtp_of_all_staked", "use_attribute_docstrings"),
+}
+
+
+def list_stale_quoted_names(source):
+    """Return the names that docstrings of a module quote, but that its code does not contain."""
+    tree = ast.parse(source)
+    texts = [
+        node.value.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    ]
+    code = source
+    for text in texts:
+        code = code.replace(text, "")
+    words = set(re.findall(r"\w+", code))
+    return {name for text in texts for name in QUOTED_NAME.findall(text)} - words
+
+
+def test_a_docstring_quotes_names_of_its_module(tracked):
+    """A parameter or field that was renamed must be renamed in the docstrings too."""
+    stale = {
+        (str(file), name)
+        for file in tracked
+        if file.suffix == ".py" and file.parts[0] in PRODUCT and file.name != "__init__.py"
+        for name in list_stale_quoted_names((ROOT / file).read_text(encoding="utf-8"))
+        if name not in QUOTED_FROM_ELSEWHERE
+    }
+    assert stale == set()
+
+
+def test_a_renamed_parameter_in_a_docstring_is_seen():
+    source = 'def f(new_name):\n    """Return ``old_name`` and ``new_name``."""\n    return new_name\n'
+    assert list_stale_quoted_names(source) == {"old_name"}
+
+
 NAME_ON_A_PAGE = re.compile(
     r"`(?:\w+\.)*([A-Z][A-Z0-9_]{3,}|[A-Z]\w*[a-z]\w*|[a-z]\w*_\w+)`|`(?:\w+\.)*(\w+)\([^`]*\)`"
 )

@@ -150,7 +150,7 @@ class BlackjackRound:
     """A blackjack round in progress.
 
     Without ``seat`` it is one game of all seats that bet. With ``seat`` it is the game of that seat alone: the
-    boxes of the other seats are dealt and played too, but their stakes are not settled. ``best_play`` is the
+    boxes of the other seats are dealt and played too, but their stakes are not settled. ``best_strategy`` is the
     strategy whose advice the prompts show, computed for a fresh shoe; None: no advice.
     """
 
