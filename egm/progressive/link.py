@@ -71,7 +71,7 @@ class _OpenClaim:
     is_awarded: bool = False
     """Whether the machine has stored the amount that the controller locked."""
     is_held_by_controller: bool = False
-    """Whether the controller holds the claim: it has replied that a person must rule on the claim first."""
+    """Whether the controller holds the claim: it has replied that two people must rule on the claim first."""
     is_unknown_to_controller: bool = False
     """Whether the controller has replied that it does not know the claim, so that it must be sent again."""
     sent_ns: int | None = None
@@ -151,7 +151,7 @@ class MysteryWinFound:
 
 @dataclass(frozen=True, slots=True)
 class LevelResultsKnown:
-    """It is known which of this machine's contributions up to ``last_decided_number`` have won the mystery level."""
+    """The controller has decided which of this machine's contributions up to a number have won the mystery level."""
 
     level_id: str
     last_decided_number: int
@@ -236,7 +236,7 @@ class ControllerLink:
     def restore_shown_amount(self, level_id: str, amount_cents: int, fall_count: int) -> None:
         """Restore the amount that a level showed before a restart, and how often it had been lowered by then.
 
-        A lower amount is shown only if the controller reports a larger number of falls.
+        So that the amount never decreases unseen, a lower one is shown only if the controller reports more falls.
         """
         feeder = self.feeder_by_level[level_id]
         feeder.amount_cents, feeder.fall_count = amount_cents, fall_count
@@ -345,8 +345,9 @@ class ControllerLink:
             )
 
     def _handle_accepted_enrolment(self, message: EnrolmentAccepted, now_ns: int) -> None:
-        """Process the controller's reply to the enrolment in a level: accept its parameters, or stop feeding the level.
+        """Process the controller's acceptance of this machine's enrolment in a level.
 
+        If the controller's parameters of the level do not fit the machine's game, the machine stops feeding the level.
         A reply to an earlier enrolment is ignored.
         """
         feeder = self.feeder_by_level.get(message.level_id)

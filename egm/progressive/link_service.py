@@ -56,12 +56,12 @@ from egm.progressive.records import ClaimRecord
 from egm.record_codec import from_json
 from meters.recall import PLAY_START_KINDS, read_details
 
-#: Interval at which the link processes time and the screen is updated.
+#: Interval at which the link sends what is due and the screen is updated.
 _LINK_UPDATE_INTERVAL_SECONDS: Final = 0.1
 #: The maximum number of complaints about the controller recorded per connection, so that a faulty one cannot fill the
 #: journal.
 _RECORDED_COMPLAINTS_MAX: Final = 50
-#: Source name of the disable request if the profile stops the machine without a controller.
+#: The name under which the link disables the machine, if the profile stops it while the controller is down.
 PROGRESSIVE_DISABLING_SOURCE: Final = "progressive"
 
 
@@ -287,8 +287,8 @@ class ProgressiveLinkService:
     def _find_paid_hits_to_report(self, pool_id: str, last_counted_number: int) -> dict[str, ClaimRecord]:
         """Return the paid hits of a level that must be reported to the controller again, by the claim's storage key.
 
-        The controller, restored from an older copy, has lost the contributions after number
-        ``last_counted_number`` and with them these hits. Void hits and mystery prizes are left out.
+        The controller was restored from an older copy. It has lost the contributions after number
+        ``last_counted_number``, and the hits of these contributions. Void hits and mystery prizes are left out.
         """
         return {
             f"{ProgressiveKey.CLAIM}{claim_id}": record

@@ -39,7 +39,7 @@ class ControllerMetrics:
             level.add_metric([value.level_id], value.amount_cents)
             falls.add_metric([value.level_id], value.fall_count)
         status = GaugeMetricFamily(
-            "egm_progressive_sign", "1 for what a sign is: lit, dark or silent.", labels=["sign", "status"]
+            "egm_progressive_sign", "1 for the sign's present status, else 0.", labels=["sign", "status"]
         )
         for sign in signs:
             for status_name in _SIGN_STATUSES:
