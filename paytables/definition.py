@@ -130,7 +130,7 @@ class GameHeader(StrictTable):
         (),
         description="where the game differs from the rules of its name, or how it reads an ambiguous rule",
     )
-    """Where the game differs from the rules of its name, or how it reads an ambiguous rule."""
+    """How the game differs from the usual rules of a game of this name, or how it reads an ambiguous rule."""
     denominations_cents: Annotated[
         tuple[PositiveInt, ...], Field(min_length=1), AfterValidator(check_ascending)
     ]

@@ -246,9 +246,10 @@ class TableLayout:
     def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_``, given by ``bets`` (by spot), ``seats`` (bets of each seat) or ``form``.
 
-        ``form`` is the id of a preset bet. Without any of these it is the first preset bet of that cost; if there is
-        none, the cost is 0 and bets stand on the table, it is a wager without new bets. A negative amount takes that
-        much off a standing bet. Raises :class:`WagerError` with the spot, the requested amount and the allowed amounts.
+        ``form`` is the id of a preset bet. Without any of these options, the wager is the first preset bet of that
+        cost. If there is no such bet, but the cost is 0 and bets stand on the table, it is a wager without new bets. A
+        negative amount takes that much off a standing bet. Raises :class:`WagerError` with the spot, the requested
+        amount and the allowed amounts.
         """
         if set(options) - {"bets", "seats", "form"} or len(options) > 1:
             given_options = ", ".join(sorted(options))
@@ -275,7 +276,7 @@ class TableLayout:
         )
 
     def with_other_seats(self, wager: Wager, seat: object, others: object) -> Wager:
-        """Return a wager as seat ``seat`` makes it in a round with ``others``, the bets of the other seats.
+        """Return the wager of seat ``seat`` for a round that it plays with ``others``, the bets of the other seats.
 
         Raises :class:`WagerError` if there is no such seat, if the wager is one for several seats, or if the other
         seats' bets are not valid.
@@ -426,7 +427,7 @@ class TableLayout:
 
     @cached_property
     def _highest_bets_by_credits(self) -> dict[int, dict[str, int]]:
-        """Return the results of :meth:`find_highest_bets` so far."""
+        """Return the cache of :meth:`find_highest_bets`: its earlier results, by the cost that a round may have."""
         return {}
 
     def find_highest_stake(self, credits_: int) -> int:
@@ -588,8 +589,8 @@ def find_stated_stakes(
 ) -> dict[str, int]:
     """Return the stakes for which a bet's figures are stated, in credits by name.
 
-    They are the minimum stake and, if the commission is a larger share of some other stake, the stake of which it is
-    the largest share. ``compute_commission`` returns the commission on a winning stake.
+    The minimum stake is always one of them. If the commission takes a larger share of some other stake, the stake of
+    which it takes the largest share is added. ``compute_commission`` returns the commission on a winning stake.
     """
     stakes = range(limits.bet_min, limits.bet_max + 1, limits.bet_step)
     dearest_stake = max(stakes, key=lambda stake: Fraction(compute_commission(stake), stake))

@@ -99,7 +99,7 @@ class BankTurn:
 
     @classmethod
     def from_json(cls, data: object, seat_count: int) -> Self:
-        """Return the turn to be the bank in a table state. Raises ValueError for a state that no round can leave."""
+        """Return the turn to be the bank in a table state. Raises ValueError for a state in which no round can end."""
         if not isinstance(data, Mapping) or not {"seat", "took_part"} <= set(data) <= {
             "seat",
             "took_part",
@@ -188,7 +188,7 @@ class PlayerBankRules(SeatedRules):
 
     @property
     def has_fixed_seats(self) -> bool:
-        """Return True if players may be the bank: a seat must be the same player position in every round."""
+        """Return whether a seat must be the same player position in every round: True if players may be the bank."""
         return self.player_bank is not None
 
     @property
@@ -199,7 +199,7 @@ class PlayerBankRules(SeatedRules):
     def with_table_state(self, table_state: object) -> Self:
         """Return the rules with the bank's turn of a stored table state.
 
-        Raises ValueError for a state that no round can leave.
+        Raises ValueError for a state in which no round can end.
         """
         if table_state is None:
             bank_turn = FIRST_BANK_TURN

@@ -128,7 +128,7 @@ def held_bets_to_json(held_bets: Iterable[HeldBet]) -> list[dict[str, object]]:
 def held_bets_from_json(
     stored_bets: Sequence[Mapping[str, object]], spots: Mapping[str, object], seat_count: int
 ) -> tuple[HeldBet, ...]:
-    """Return the held bets of a stored table state. Raises ValueError for a state that no round can leave."""
+    """Return the held bets of a stored table state. Raises ValueError for a state in which no round can end."""
     if not isinstance(stored_bets, list) or not stored_bets:
         raise ValueError(f"the stored record is not a list of standing bets: {stored_bets!r}")
     held_bets = []

@@ -1,4 +1,4 @@
-"""Lookup of definition files (games, jurisdiction profiles): an id is of a library file, a path of an operator's own.
+"""Lookup of definition files (games, profiles): an id names a library file, a path names an operator's own file.
 
 The two cannot be confused. An id has no separator and no ``.toml``, and is looked up only in the library: a
 file in the working directory can never replace what was certified. A path ends in ``.toml`` and has a

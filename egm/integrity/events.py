@@ -56,7 +56,10 @@ class DisablingRequest(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnablingRequest(FilledForm):
-    """Event: the ``source`` of a :class:`DisablingRequest` enables the machine again; the form is empty as there."""
+    """Event: a host, a link or the operator (``source``) enables the machine that it has disabled.
+
+    Only the operator does it with a form; for other sources, the form and the persons are empty.
+    """
 
     source: str
     reason: str | None = None

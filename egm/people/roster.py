@@ -219,7 +219,10 @@ class Roster:
         )
 
     def set_pin(self, staff_number: str, pin: str, *, changed_by: str, changed_at: datetime) -> "Roster":
-        """Set a person's new PIN, and return the new roster. Raises :class:`RosterError` or PinRefusedError."""
+        """Set a person's new PIN, and return the new roster.
+
+        Raises :class:`RosterError` if nobody has this staff number, and PinRefusedError for a PIN that is too weak.
+        """
         return self._store_change(
             "pin", self.require_person(staff_number), PinDigest.from_pin(pin), changed_by, changed_at
         )

@@ -246,7 +246,7 @@ class _ContentAccess:
     """The functions that read, write and resize one open file, provided by SQLite or by plain Python."""
 
     read: Callable[[int, int], bytes]
-    """Read bytes: (offset, size) -> bytes."""
+    """The function that reads bytes of the open file: (offset, size) -> bytes."""
     write: Callable[[int, bytes], object]
     resize: Callable[[int], object]
     size: Callable[[], int]

@@ -401,8 +401,8 @@ class MachineRig:
     def _open_ticket_store_and_identities(self, folder: Path) -> None:
         """Open the ticket store and the register of identities, and complete what the last run left open in them.
 
-        As the machine's process does, also record whether the clock is trusted and apply the operator's options, in
-        between: tickets are recovered with both.
+        As the machine's process does, also record whether the clock is trusted, and apply the operator's options. Both
+        are done before the tickets are recovered, because the recovery depends on them.
         """
         ledger_error = ""
         if self.first_rig is None:
@@ -529,7 +529,7 @@ class MachineRig:
         self._close_files()
 
     def _close_files(self) -> None:
-        """Close the machine's files outside the journal, and count it as closed."""
+        """Close the machine's files outside the journal, and remove this rig from the list of opened rigs."""
         self.is_open = False
         if self.ticket_store is not None:
             self.ticket_store.close()

@@ -121,12 +121,12 @@ class OneDrawBets(TableRules):
         return return_by_seat
 
     def with_table_state(self, table_state: object) -> Self:
-        """Return the rules with the bets of a stored table state. Raises ValueError if no round can leave it."""
+        """Return the rules with the bets of a stored table state. Raises ValueError if no round can end in it."""
         held_bets = () if table_state is None else self._read_held_bets(table_state)
         return self if held_bets == self.held_bets else self.with_table_fields(held_bets=held_bets)
 
     def _read_held_bets(self, table_state: object) -> tuple[HeldBet, ...]:
-        """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""
+        """Return the bets that a stored table state holds. Raises ValueError if no round can end with these bets."""
         if not isinstance(table_state, Mapping) or set(table_state) != {"held"} or not table_state["held"]:
             raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
         held_bets = held_bets_from_json(table_state["held"], self.rules_by_spot, self.table_limits.seat_count)

@@ -82,7 +82,7 @@ def _check_bet(bet: RouletteBetKind, definition_key: str, file: str) -> None:
 
 
 def _build_spot_rules(bet: RouletteBetKind, cylinder: Cylinder) -> list[SpotRules]:
-    """Return the betting spots of one kind of roulette bet. Raises ValueError."""
+    """Return the betting spots of one kind of roulette bet. Raises ValueError for numbers that are not pockets."""
     spot_rules = []
     for area in list_bet_areas(bet, cylinder):
         if bet.consecutive_spins > 1 and len(area.covered_pockets) > 1:

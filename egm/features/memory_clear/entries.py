@@ -108,7 +108,7 @@ class CarriedStateRecord:
 
     claim_id: Literal[""] = field(default="", metadata=stored_as("claim"))
     ticket_ending_entry_ids: tuple[str, ...] = field(metadata=stored_as("ended"))
-    """The ids of the entries that ended the last tickets."""
+    """The ids of the journal entries that ended the most recent tickets, by printing or redeeming them."""
     ticket_ledger: EarlierLedger | None = omit_if_default(None, key="tickets")
     """The end of the ticket ledger in the old memory, or null."""
     cabinet_text: str = omit_if_default("")

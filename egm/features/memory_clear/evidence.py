@@ -56,7 +56,7 @@ class MemoryEvidence:
         self.games: dict[str, GameRecord] = {}
         self.dimensions_by_play_id: dict[str, dict[str, str | int]] = {}
         self.steps_by_round_id: dict[str, tuple[RecordedStep, ...]] = {}
-        """For each shared round with an open game: the most steps recorded for any of its games."""
+        """For each shared round with an open game: the longest list of steps that is recorded for any of its games."""
         self.void_round_ids: set[str] = set()
         """The ids of rounds that ended because a game was declared void.
 

@@ -77,7 +77,7 @@ def derive_results(
     A round without a recorded end counts as interrupted. An entry that never played has failed its first round.
     Raises :class:`ResultsError` if a journal is missing, if two machines have the same number, if two machines recorded
     the same entry or round, if an entry was not sold, or was played under another participant's number or without its
-    round before, if an entry number is missing, or if an argument corrects nothing.
+    round before, if an entry number is missing, or if a correction changes nothing.
     """
     collected_records = _CollectedRecords()
     for journal_name, entries in journals.items():

@@ -451,8 +451,8 @@ def _iter_return_mistakes(rules: Tournament) -> Iterator[ConfigMistake]:
 def _iter_unequal_machine_mistakes(rules: Tournament) -> Iterator[ConfigMistake]:
     """Yield a mistake for each machine whose conditions differ from those of the others.
 
-    Denomination and wager must be those of the first machine, and the game must have the denomination. Different games
-    must have the same bets, with nearly equal returns.
+    Each machine must have the denomination and the wager of the first machine, and its game must be offered at that
+    denomination. Different games must have the same bets, with nearly equal returns.
     """
     first_machine = rules.machines[0]
     games: dict[str, Game] = {}
