@@ -196,7 +196,7 @@ class PresetBet(StrictTable):
     """A preset bet (``[[form]]``): a wager that the table game offers by name, with credits on each of its spots."""
 
     id: Identifier
-    """The id of the wager."""
+    """The id with which this preset bet is requested."""
     name: Text
     """The name of the wager for the player."""
     bets: dict[Identifier, PositiveInt]

@@ -220,7 +220,7 @@ class PlayerBankRules(SeatedRules):
 
     @property
     def bank_owner_data(self) -> Mapping[str, object]:
-        """Return the screen data of the bank's hand that say whether a player may hold it."""
+        """Return the screen data that say that a player may hold the bank's hand; empty if only the machine may."""
         return {} if self.player_bank is None else {"held": True}
 
     def list_bank_spots(self, seat_count: int) -> tuple[Spot, ...]:

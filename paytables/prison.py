@@ -44,7 +44,7 @@ class HeldBet(Bet):
 
     @property
     def can_stay(self) -> bool:
-        """Return whether the stake may stay in prison; the next part to take back must be whole credits."""
+        """Return whether the stake may stay in prison: only if the next part to be taken back is whole credits."""
         return (
             self.times_held_over < self.credits.bit_length()
             and self.credits % (2 << self.times_held_over) == 0

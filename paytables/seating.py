@@ -1,7 +1,8 @@
 """Table games in which each seat has its own hand or makes its own decisions, and all seats play one round.
 
 Every seat's game contains the whole round, because the decisions and cards of one seat change what the others
-are dealt. Its money is that of its own seat only. It shows the other seats' hands as a player at the table sees them.
+are dealt. A game moves only the money of its own seat. It shows the other seats' hands as a player at the table sees
+them.
 """
 
 from abc import abstractmethod

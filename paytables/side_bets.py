@@ -63,7 +63,7 @@ class SideBet:
     spots: tuple[str, ...]
     """The betting spots that play for the level."""
     stake_credits: int
-    """The credits of one stake."""
+    """The credits that one side bet costs."""
     hit_rate_by_share: Mapping[Fraction, Fraction]
     """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 

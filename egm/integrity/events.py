@@ -11,7 +11,7 @@ from egm.staff.events import FilledForm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryReady:
-    """Event: the machine has started and read its memory; it has the version of the software and the profile."""
+    """Event: the machine has started and read its memory; the event states the software's version and the profile."""
 
     version: str | None = None
     profile: str | None = None

@@ -94,7 +94,7 @@ class StoppedClock:
 
 
 class RepeatableStorage(DiskStorage):
-    """The disk of a test machine: the same random bytes for the same seed, and no threads for syncs."""
+    """The disk of a test machine: it gives the same random bytes for the same seed, and syncs without threads."""
 
     def __init__(self, seed: str) -> None:
         self._seed = seed
@@ -113,7 +113,7 @@ class RepeatableStorage(DiskStorage):
 
 
 class ScriptedStep:
-    """Substitute for one step of the random number generator: it returns and records the numbers of a test."""
+    """Substitute for one step of the random number generator: it returns numbers that a test has chosen."""
 
     def __init__(self, values: list[int]) -> None:
         self._values = values
@@ -152,11 +152,11 @@ class GeneratorOutOfService:
     """Substitute for a random number generator that is out of service."""
 
     def step(self) -> ScriptedStep:
-        """Raise OutOfService."""
+        """Raise OutOfService instead of returning a step."""
         raise OutOfService("planted")
 
     def reseed(self, reason: str) -> None:  # noqa: ARG002 (signature of the generator)
-        """Raise OutOfService."""
+        """Raise OutOfService instead of reseeding."""
         raise OutOfService("planted")
 
 

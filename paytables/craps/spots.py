@@ -97,7 +97,7 @@ class SpotRules:
         return (self.bet.odds_by_result[point_key],) if point_key else tuple(self.bet.odds_by_result.values())
 
     def decide_bet(self, dice: tuple[int, int], point: int | None, *, is_switched: bool = False) -> BetResult:
-        """Return a throw's effect on a bet on this spot: odds if it wins, None if it loses, or the spot where it then is.
+        """Return a throw's effect on a bet on this spot: the odds if it wins, None if it loses, or else a spot.
 
         A bet that is not decided yet stays on its spot, or a come bet moves to the spot of its number. ``is_switched``:
         the player has turned the bet on or off, against the default.

@@ -25,7 +25,7 @@ class DecidedClaim:
     """One claim (an amount or item that a cleared memory owed), and the decision on it."""
 
     id: str
-    """The id of the claim."""
+    """The id of the claim, such as ``reservation:`` with the id of a reservation."""
     amount: str
     """The amount of the claim in minor units, exact."""
     details: Mapping[str, JSON] = field(metadata=stored_as("says"))

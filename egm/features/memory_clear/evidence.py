@@ -66,7 +66,7 @@ class MemoryEvidence:
         """How each progressive level was opened."""
         self.transfer_identifiers: set[str] = set()
         self.ticket_ending_entry_ids: deque[str] = deque(maxlen=_ENDED_TICKETS_MAX)
-        """The ids of the entries that ended the last tickets: printed or redeemed.
+        """The ids of the entries that ended the most recent tickets, by printing or redeeming them.
 
         Entries of credited bills are among them, because their ids have the same form.
         """
@@ -189,8 +189,8 @@ class MemoryEvidence:
     def _store_game_end(self, game_record: GameRecord) -> None:
         """Store that a game has ended.
 
-        If it was declared void, players win each other's stakes in it, and no other game of the round has recorded more
-        steps, its round has ended too.
+        Its round has ended too under three conditions: the game was declared void, players win each other's stakes in
+        it, and no other game of the round has recorded more steps.
         """
         self.games[game_record.play_id] = game_record
         steps = self.steps_by_round_id.get(game_record.round_id, ())

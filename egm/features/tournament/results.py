@@ -30,7 +30,7 @@ class _EntrySale(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _RoundAttempt:
-    """The last attempt at a round of a tournament entry at one machine: its points, result and last change."""
+    """The last attempt at a round of a tournament entry at one machine: journal, record, time of the last change."""
 
     journal_name: str
     tournament_round: TournamentRound
@@ -128,7 +128,7 @@ def iter_paid_prizes(
 ) -> Iterator[tuple[str, PrizePaid]]:
     """Yield each prize that was paid in the tournament with the rules file ``digest`` (its SHA-256).
 
-    The name of the journal that records it comes first.
+    Each item is the name of the journal that records the payment, and the record of the payment.
     """
     for journal_name, entries in journals.items():
         for entry in entries:

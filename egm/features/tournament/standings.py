@@ -92,7 +92,7 @@ class Standings:
 
 @dataclass(slots=True)
 class _RankingProgress:
-    """What the ranking has found so far. Entries are given by their numbers."""
+    """Intermediate results of the ranking. Entries are identified by their numbers."""
 
     points_by_entry: dict[int, int] = field(default_factory=dict)
     """The points that count for the ranking, by entry number."""
