@@ -352,5 +352,8 @@ def list_shipped_games() -> tuple[str, ...]:
 
 
 def read_source(id_or_path: str | Path) -> SourceFile:
-    """Return the definition file of a library id or of a path, as read. Raises :class:`DefinitionError`."""
+    """Return the definition file of a library id or of a path, as read.
+
+    Raises :class:`DefinitionError` if there is no such file, or it cannot be read.
+    """
     return read_source_file(id_or_path, LIBRARY_FOLDER)

@@ -415,7 +415,7 @@ def _iter_keys(table: BaseModel) -> Iterator[tuple[str, object]]:
 def build_game_from_json(text: str, file: str) -> Game:
     """Build a game from its definition's canonical JSON; ``file`` is named in errors.
 
-    Raises :class:`DefinitionError`.
+    Raises :class:`DefinitionError` if the text is not a valid definition.
     """
     try:
         definition_data = json.loads(text)

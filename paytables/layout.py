@@ -306,7 +306,8 @@ class TableLayout:
         return Wager(credits_, options)
 
     def _parse_seats(self, requested_bets_by_seat: object) -> dict[int, dict[str, int]]:
-        """Return the requested bets by seat and spot after checking them. Raises :class:`WagerError`."""
+        """Return the requested bets, in credits by seat and spot. Raises :class:`WagerError` if they are not accepted.
+        """
         if self.table.seat_count == 1:
             raise WagerError("seats: this table has one seat; use `bets`")
         if not isinstance(requested_bets_by_seat, Mapping) or not requested_bets_by_seat:
@@ -321,9 +322,10 @@ class TableLayout:
         }
 
     def parse_bets(self, requested_bets: object, seat: int = 0) -> dict[str, int]:
-        """Return the requested bets of one seat after checking them, in the order of the spots.
+        """Return the requested bets of one seat in the order of the spots, in credits by spot.
 
-        Raises :class:`WagerError`.
+        Raises :class:`WagerError` if the table does not accept them: for an unknown spot, or an amount outside the
+        limits, for example.
         """
         if not isinstance(requested_bets, Mapping):
             raise WagerError("bets: must map spots to credits")
@@ -350,9 +352,10 @@ class TableLayout:
         return standing_credits
 
     def _check_seat_bets(self, bets_after: Mapping[str, int]) -> None:
-        """Check a seat's bets, as they are after its wager, against required bets and the table limit.
+        """Check that a seat's bets, as they are after its wager, fit each other and the table limit.
 
-        Raises :class:`WagerError`.
+        Raises :class:`WagerError` if a required bet is missing, if two bets exclude each other, or if the limit is
+        exceeded.
         """
         for spot in self.spots:
             if spot.required_spot is not None:
@@ -494,7 +497,7 @@ class TableRules(TablelessRules):
     """Whether :meth:`build_wager` refuses a wager that could win more than ``table.most_win``."""
 
     def check_installation(self, file: str) -> None:
-        """Refuse a win limit that the rules do not enforce. Raises :class:`DefinitionError`."""
+        """Raise :class:`DefinitionError` if the definition has a win limit that the rules do not enforce."""
         if self.table_layout.table.win_max_credits is not None and not self.enforces_win_limit:
             raise DefinitionError(file, "table.most_win", "games of this family do not enforce a win limit")
 
@@ -563,10 +566,7 @@ class TableRules(TablelessRules):
 
 
 def check_preset_bets(layout: TableLayout, file: str) -> None:
-    """Check that a newly opened layout accepts each preset bet of a definition.
-
-    Raises :class:`DefinitionError`.
-    """
+    """Raise :class:`DefinitionError` if a preset bet is listed twice, or a newly opened layout refuses it."""
     for n, preset_bet in enumerate(layout.preset_bets):
         if preset_bet.id in {other.id for other in layout.preset_bets[:n]}:
             raise DefinitionError(file, f"form.{n}.id", f"{preset_bet.id!r} is listed twice")

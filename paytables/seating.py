@@ -47,10 +47,10 @@ class SeatedRules(TableRules):
         return played_round if seat is None else filter_events_for_seat(played_round, seat)
 
     def build_wager(self, credits_: int, **options: object) -> Wager:
-        """Return the wager of ``credits_`` after checking its bets. Raises WagerError.
+        """Return the wager of ``credits_`` after checking its bets. Raises WagerError if a bet is not offered.
 
-        In a shared round, the option ``seat`` is the seat of this wager, and ``others`` has the bets of the
-        other seats.
+        In a shared round, the option ``seat`` is the seat of this wager, and ``others`` has the bets of the other
+        seats.
         """
         seat, other_bets = options.pop("seat", None), options.pop("others", {})
         accepted_wager = super().build_wager(credits_, **options)

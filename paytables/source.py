@@ -186,7 +186,10 @@ def locate_definition(id_or_path: str | Path, library_folder: Path) -> Path:
 
 
 def read_source_file(id_or_path: str | Path, library_folder: Path) -> SourceFile:
-    """Return a definition file by id or path, read once. Raises :class:`DefinitionError`."""
+    """Return a definition file by id or path, read once.
+
+    Raises :class:`DefinitionError` if there is no such file, or it cannot be read.
+    """
     path = locate_definition(id_or_path, library_folder)
     try:
         return SourceFile(path, read_contents(path))

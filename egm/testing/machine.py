@@ -429,7 +429,7 @@ class MachineRig:
             self.machine.install(self.first_rig.machine.component(IdentityRegister))
 
     def _count_change(self) -> None:
-        """Count one call of the engine's ``on_change`` function."""
+        """Count one event that the engine has processed, with all events that followed from it."""
         self.change_count += 1
 
     def _take_next_generator(self) -> RandomService:

@@ -181,7 +181,10 @@ class CrapsRules(TableRules):
         )
 
     def place_bets(self, wager: Wager) -> CrapsState:
-        """Return the table state with the wager's bets placed, before the throw. Raises :class:`WagerError`."""
+        """Return the table state with the wager's bets placed, before the throw.
+
+        Raises :class:`WagerError` if a bet cannot be placed in this state of the table.
+        """
         state_before = self.state
         standing_credits = {(bet.seat, bet.spot): bet.credits for bet in state_before.bets}
         for bet in wager.bets:
