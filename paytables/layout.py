@@ -209,7 +209,7 @@ class TableDefinition(Definition):
     table: TableLimits = TableLimits()
     """The number of seats, and what one seat may stake and win."""
     preset_bets: Annotated[tuple[PresetBet, ...], Field(min_length=1)] = Field(alias="form")
-    """The wagers that are offered by name."""
+    """The wagers that the table offers by name (preset bets)."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ class TableLayout:
     table: TableLimits
     """The number of seats, and what one seat may stake and win."""
     preset_bets: tuple[PresetBet, ...] = ()
-    """The wagers that are offered by name."""
+    """The wagers that the table offers by name (preset bets)."""
     standing_bets: tuple[Bet, ...] = ()
     """The bets of earlier rounds that the player may still change."""
     removable_spots: Container[str] = ()
@@ -306,8 +306,7 @@ class TableLayout:
         return Wager(credits_, options)
 
     def _parse_seats(self, requested_bets_by_seat: object) -> dict[int, dict[str, int]]:
-        """Return the requested bets, in credits by seat and spot. Raises :class:`WagerError` if they are not accepted.
-        """
+        """Return the requested bets, in credits by seat and spot. Raises :class:`WagerError` if one is not accepted."""
         if self.table.seat_count == 1:
             raise WagerError("seats: this table has one seat; use `bets`")
         if not isinstance(requested_bets_by_seat, Mapping) or not requested_bets_by_seat:

@@ -36,7 +36,7 @@ class PlayerBank(StrictTable):
     """The terms on which a player may be the bank (``[player_bank]``): name, and limits of the covering bet."""
 
     name: Text
-    """The name of the bet to be the bank."""
+    """The name of the bet with which a seat offers to be the bank."""
     limits: BetLimits
     """The limits of the bank: the bet of the player who covers the others' stakes."""
 
@@ -93,7 +93,7 @@ class BankTurn:
     """The seat that was the bank in the last round, or None if the machine was."""
 
     def to_json(self) -> dict[str, object]:
-        """Return the turn to be the bank as the table state stores it."""
+        """Return the turn in which seats are offered the bank, as JSON for the table state."""
         last_bank_seat = {} if self.last_bank_seat is None else {"last": self.last_bank_seat}
         return {"seat": self.seat, "took_part": list(self.eligible_seats), **last_bank_seat}
 

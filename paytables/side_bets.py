@@ -59,7 +59,7 @@ class SideBet:
     """A side bet that plays for a progressive level: the level, its spots, the stake in credits, exact hit rates."""
 
     level: SideBetProgressiveLevel
-    """The progressive level."""
+    """The progressive level that the side bet feeds and can win."""
     spots: tuple[str, ...]
     """The betting spots that play for the level."""
     stake_credits: int

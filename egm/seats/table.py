@@ -85,7 +85,7 @@ class PendingTurn:
     """A decision for which other seats wait, with its deadline."""
 
     step_index: int
-    """The index of the step that the decision leads to."""
+    """The index, in the game's list of steps, of the step that the decision leads to."""
     deadline_ns: int
     """The deadline for the choice, in monotonic nanoseconds."""
     displayed_seconds: int = -1

@@ -36,7 +36,7 @@ class SpotRules:
     """The rules of one betting spot of a table with one draw: the odds it pays on each result, and its options."""
 
     spot: Spot
-    """The betting spot."""
+    """The betting spot to which these rules apply."""
     odds_by_result: Mapping[str, Odds]
     """The odds that the spot pays, by the result that wins."""
     consecutive_spins: int = 1
@@ -59,7 +59,7 @@ class OneDrawBets(TableRules):
     table_limits: TableLimits
     """The number of seats, and what one seat may stake and win."""
     preset_bets: tuple[PresetBet, ...]
-    """The wagers that are offered by name."""
+    """The wagers that the table offers by name (preset bets)."""
     felt_kind: Literal["roulette", "wheel", "dice"]
     """The kind of table layout that the screen draws."""
     zero_results: frozenset[str] = frozenset()

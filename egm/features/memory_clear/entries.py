@@ -63,7 +63,7 @@ class MemoryCleared:
     opening_entry_digests: tuple[tuple[str, Sha256Digest], ...] = field(metadata=stored_as("opening"))
     """The id and the digest of each entry that the memory clear wrote after the journal's first entry."""
     authentication_method: str = omit_if_default("", key="roster")
-    """The method by which the people were authenticated."""
+    """The method by which the two people were authenticated."""
     is_proved_complete: bool = omit_if_default(False, key="complete")
     """Whether it is proved that no journal entry that the machine had acknowledged is missing."""
 

@@ -63,7 +63,7 @@ class MemoryEvidence:
         In these rounds players win each other's stakes.
         """
         self.level_opening_by_pool_id: dict[str, JSON] = {}
-        """How each progressive level was opened."""
+        """What the journal records of the opening of each progressive level, by the id of the level's pool."""
         self.transfer_identifiers: set[str] = set()
         self.ticket_ending_entry_ids: deque[str] = deque(maxlen=_ENDED_TICKETS_MAX)
         """The ids of the entries that ended the most recent tickets, by printing or redeeming them.

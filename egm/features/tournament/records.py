@@ -13,7 +13,7 @@ class InstalledRules:
     digest: Sha256Digest
     """The SHA-256 of the tournament's rules file."""
     text: NonBlankText
-    """The text of the rules file."""
+    """The text of the tournament's rules file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
