@@ -119,7 +119,7 @@ def replace_transient_file(path: Path, data: str | bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the creation, renaming and removal of files in a folder durable. Raises OSError."""
+    """Make the creation, renaming and removal of files in a folder durable. Raises OSError if that fails."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -88,8 +88,8 @@ class _WrongValueError(Exception):
 class FieldCondition:
     """A condition that a record's field must fulfil in addition to its type.
 
-    ``meaning`` describes the valid values, for the reference. ``error_text`` follows the value in the error message:
-    "is VALUE, ERROR TEXT".
+    ``meaning`` describes the valid values, for the generated list of all records. ``error_text`` completes the message
+    about a wrong value: "is VALUE, ERROR TEXT".
     """
 
     meaning: str
@@ -152,9 +152,9 @@ def to_json(record: object) -> dict[str, JSON]:
 
 
 def from_json(kind: type[RecordT], data: object, record_name: str) -> RecordT:
-    """Return the record of class ``kind`` that JSON contains.
+    """Return the record of class ``kind`` that the JSON ``data`` represents.
 
-    Raises :class:`RecordError`, which names ``record_name``.
+    Raises :class:`RecordError` for any other JSON; the message begins with ``record_name``.
     """
     try:
         return cast(RecordT, _find_codec(kind).read(data))
@@ -166,7 +166,7 @@ def from_json(kind: type[RecordT], data: object, record_name: str) -> RecordT:
 def check_fields(record: object, record_name: str) -> None:
     """Check that each field of a record built in memory has a value of its type.
 
-    ``record_name`` names the record. Raises :class:`RecordError`.
+    Raises :class:`RecordError` otherwise; the message begins with ``record_name``.
     """
     try:
         _find_codec(type(record)).check(record)
@@ -177,7 +177,7 @@ def check_fields(record: object, record_name: str) -> None:
 def list_conditions(hint: object) -> tuple[FieldCondition, ...]:
     """Return the :class:`FieldCondition` objects in the type ``hint`` of a record's field.
 
-    For a type ``X | None``, return the fields of ``X``.
+    For a type ``X | None``, return the conditions of ``X``.
     """
     if get_origin(hint) is Annotated:
         return tuple(metadata for metadata in get_args(hint)[1:] if isinstance(metadata, FieldCondition))
@@ -186,7 +186,10 @@ def list_conditions(hint: object) -> tuple[FieldCondition, ...]:
 
 
 def check_value(hint: object, data: object, value_name: str) -> None:
-    """Check that JSON is a value of a record field's type. ``value_name`` names it. Raises :class:`RecordError`."""
+    """Check that the JSON ``data`` is a valid value for a record field of the type ``hint``.
+
+    Raises :class:`RecordError` otherwise; the message begins with ``value_name``.
+    """
     read_value = _VALUE_READER_BY_TYPE.get(hint)
     if read_value is None:
         read_value = _VALUE_READER_BY_TYPE[hint] = _build_converters(hint)[0]
@@ -403,7 +406,7 @@ def _build_instance_reader(kind: type) -> ValueReader:
     """Return a reader that accepts an object in memory if it is an instance of ``kind``."""
 
     def read_instance(value: object) -> object:
-        """Return the object if it is an instance of the declared class."""
+        """Return the object if it is an instance of the declared class. Raises :class:`_WrongValueError` otherwise."""
         if not isinstance(value, kind):
             raise _WrongValueError(value, f"not a {kind.__name__}")
         return value
@@ -574,7 +577,7 @@ def _build_json_convertible_converters(kind: type) -> tuple[ValueReader, ValueWr
     from_own = cast(Callable[[object], object], kind.from_json)  # type: ignore[attr-defined]  # the caller has checked it
 
     def read(value: object) -> object:
-        """Read the value with the class's own ``from_json``; if that raises an error, the value is invalid."""
+        """Return the object that the class's own ``from_json`` makes of the value; an error means a wrong value."""
         try:
             return from_own(value)
         except (KeyError, TypeError, ValueError, AttributeError, LocalError, OperatorError) as error:

@@ -394,7 +394,8 @@ class BetAnalysis:
     def compute_rtp_including_levels(self, levels: Literal["nothing", "reset", "all"]) -> Fraction:
         """Return the RTP of the bet, with progressive levels included as far as ``levels`` says.
 
-        ``nothing``: no levels; ``reset``: their reset values; ``all``: what resets cost, and the increments.
+        ``nothing``: no part of a level counts. ``reset``: its reset value counts. ``all``: the cost of its resets and
+        its increment count.
         """
         if levels == "nothing":
             return self.rtp

@@ -22,7 +22,7 @@ class Commission(StrictTable):
         return -(-stake_credits // self.part_credits) * self.credits_per_part
 
     def describe(self) -> dict[str, str]:
-        """Return the text on the commission that follows the odds of a bet, by language."""
+        """Return a text about the commission, by language; it is printed after the odds of a bet."""
         return {
             "en": f"less {format_count(self.credits_per_part, 'credit')} for each {self.part_credits} "
             "staked or part of them",

@@ -130,7 +130,7 @@ class GameHeader(StrictTable):
         (),
         description="where the game differs from the rules of its name, or how it reads an ambiguous rule",
     )
-    """Where the game differs from the rules of its name, or how it reads an ambiguous rule."""
+    """How the game differs from the usual rules of a game of this name, or how it reads an ambiguous rule."""
     denominations_cents: Annotated[
         tuple[PositiveInt, ...], Field(min_length=1), AfterValidator(check_ascending)
     ]
@@ -352,5 +352,8 @@ def list_shipped_games() -> tuple[str, ...]:
 
 
 def read_source(id_or_path: str | Path) -> SourceFile:
-    """Return the definition file of a library id or of a path, as read. Raises :class:`DefinitionError`."""
+    """Return the definition file of a library id or of a path, as read.
+
+    Raises :class:`DefinitionError` if there is no such file, or it cannot be read.
+    """
     return read_source_file(id_or_path, LIBRARY_FOLDER)

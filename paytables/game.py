@@ -86,7 +86,7 @@ class GameRules(Protocol):
     def is_decided_by_wheel(self) -> bool:
         """Return whether a real roulette wheel, instead of the random number generator, decides a round.
 
-        The round then asks :data:`WHEEL_DECISION_KIND`, and the answer is the wheel's result.
+        The round then asks for a decision of the kind :data:`WHEEL_DECISION_KIND`, whose answer is the wheel's result.
         """
 
     @property
@@ -136,7 +136,7 @@ class GameRules(Protocol):
     def with_table_state(self, table_state: object) -> "GameRules":
         """Return the rules for a stored table state (``Outcome.table_state``); None is a newly opened table.
 
-        Raises ValueError for a state that no round of this game can leave.
+        Raises ValueError for a state in which no round of this game can end.
         """
 
     def list_standing_bets(self) -> tuple[Bet, ...]:
@@ -193,8 +193,8 @@ class GameRules(Protocol):
     def check_installation(self, file: str) -> None:
         """Raise :class:`DefinitionError` if the definition may not be installed.
 
-        These are errors that earlier versions accepted. Only definition files are checked: a game that is stored in
-        a journal is finished, and replayed by the audit, with any definition.
+        It refuses errors that earlier versions accepted. Only definition files are checked. A game that is stored in a
+        journal is not: it must be possible to finish it and to replay it in the audit.
         """
 
     def find_highest_round_return(self, wager: Wager) -> int | None:
@@ -308,7 +308,7 @@ class Game:
         return self.rules.play(wager, draw)
 
     def with_table_state(self, table_state: object) -> "Game":
-        """Return the game for a stored table state. Raises ValueError for a state that no round can leave."""
+        """Return the game for a stored table state. Raises ValueError for a state in which no round can end."""
         rules = self.rules.with_table_state(table_state)
         return self if rules is self.rules else replace(self, rules=rules)
 
@@ -415,7 +415,7 @@ def _iter_keys(table: BaseModel) -> Iterator[tuple[str, object]]:
 def build_game_from_json(text: str, file: str) -> Game:
     """Build a game from its definition's canonical JSON; ``file`` is named in errors.
 
-    Raises :class:`DefinitionError`.
+    Raises :class:`DefinitionError` if the text is not a valid definition.
     """
     try:
         definition_data = json.loads(text)

@@ -46,9 +46,9 @@ def read_help_texts(text: str) -> Mapping[str, str]:
 def find_numbers_in_definition(text: str) -> set[int]:
     """Return every number that a help text may take from a definition, given as canonical JSON ``text``.
 
-    These are the definition's values, the numbers in its keys and texts, the lengths of its lists and tables, the
-    number of words of each text, and how often each element occurs in its list and each word in its text. The header's
-    texts and the art are left out.
+    These are the definition's values, the numbers in its keys and texts, the lengths of its lists and tables, and the
+    number of words of each text. Two counts are added: how often each element occurs in its list, and how often each
+    word occurs in its text. The header's texts and the art are left out.
     """
     data = json.loads(text)
     data.pop("art", None)

@@ -196,7 +196,7 @@ class PresetBet(StrictTable):
     """A preset bet (``[[form]]``): a wager that the table game offers by name, with credits on each of its spots."""
 
     id: Identifier
-    """The id of the wager."""
+    """The id with which this preset bet is requested."""
     name: Text
     """The name of the wager for the player."""
     bets: dict[Identifier, PositiveInt]
@@ -209,7 +209,7 @@ class TableDefinition(Definition):
     table: TableLimits = TableLimits()
     """The number of seats, and what one seat may stake and win."""
     preset_bets: Annotated[tuple[PresetBet, ...], Field(min_length=1)] = Field(alias="form")
-    """The wagers that are offered by name."""
+    """The wagers that the table offers by name (preset bets)."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ class TableLayout:
     table: TableLimits
     """The number of seats, and what one seat may stake and win."""
     preset_bets: tuple[PresetBet, ...] = ()
-    """The wagers that are offered by name."""
+    """The wagers that the table offers by name (preset bets)."""
     standing_bets: tuple[Bet, ...] = ()
     """The bets of earlier rounds that the player may still change."""
     removable_spots: Container[str] = ()
@@ -246,9 +246,10 @@ class TableLayout:
     def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_``, given by ``bets`` (by spot), ``seats`` (bets of each seat) or ``form``.
 
-        ``form`` is the id of a preset bet. Without any of these it is the first preset bet of that cost; if there is
-        none, the cost is 0 and bets stand on the table, it is a wager without new bets. A negative amount takes that
-        much off a standing bet. Raises :class:`WagerError` with the spot, the requested amount and the allowed amounts.
+        ``form`` is the id of a preset bet. Without any of these options, the wager is the first preset bet of that
+        cost. If there is no such bet, but the cost is 0 and bets stand on the table, it is a wager without new bets. A
+        negative amount takes that much off a standing bet. Raises :class:`WagerError` with the spot, the requested
+        amount and the allowed amounts.
         """
         if set(options) - {"bets", "seats", "form"} or len(options) > 1:
             given_options = ", ".join(sorted(options))
@@ -275,7 +276,7 @@ class TableLayout:
         )
 
     def with_other_seats(self, wager: Wager, seat: object, others: object) -> Wager:
-        """Return a wager as seat ``seat`` makes it in a round with ``others``, the bets of the other seats.
+        """Return the wager of seat ``seat`` for a round that it plays with ``others``, the bets of the other seats.
 
         Raises :class:`WagerError` if there is no such seat, if the wager is one for several seats, or if the other
         seats' bets are not valid.
@@ -305,7 +306,7 @@ class TableLayout:
         return Wager(credits_, options)
 
     def _parse_seats(self, requested_bets_by_seat: object) -> dict[int, dict[str, int]]:
-        """Return the requested bets by seat and spot after checking them. Raises :class:`WagerError`."""
+        """Return the requested bets, in credits by seat and spot. Raises :class:`WagerError` if one is not accepted."""
         if self.table.seat_count == 1:
             raise WagerError("seats: this table has one seat; use `bets`")
         if not isinstance(requested_bets_by_seat, Mapping) or not requested_bets_by_seat:
@@ -320,9 +321,10 @@ class TableLayout:
         }
 
     def parse_bets(self, requested_bets: object, seat: int = 0) -> dict[str, int]:
-        """Return the requested bets of one seat after checking them, in the order of the spots.
+        """Return the requested bets of one seat in the order of the spots, in credits by spot.
 
-        Raises :class:`WagerError`.
+        Raises :class:`WagerError` if the table does not accept them: for an unknown spot, or an amount outside the
+        limits, for example.
         """
         if not isinstance(requested_bets, Mapping):
             raise WagerError("bets: must map spots to credits")
@@ -349,9 +351,10 @@ class TableLayout:
         return standing_credits
 
     def _check_seat_bets(self, bets_after: Mapping[str, int]) -> None:
-        """Check a seat's bets, as they are after its wager, against required bets and the table limit.
+        """Check that a seat's bets, as they are after its wager, fit each other and the table limit.
 
-        Raises :class:`WagerError`.
+        Raises :class:`WagerError` if a required bet is missing, if two bets exclude each other, or if the limit is
+        exceeded.
         """
         for spot in self.spots:
             if spot.required_spot is not None:
@@ -426,7 +429,7 @@ class TableLayout:
 
     @cached_property
     def _highest_bets_by_credits(self) -> dict[int, dict[str, int]]:
-        """Return the results of :meth:`find_highest_bets` so far."""
+        """Return the cache of :meth:`find_highest_bets`: its earlier results, by the cost that a round may have."""
         return {}
 
     def find_highest_stake(self, credits_: int) -> int:
@@ -493,7 +496,7 @@ class TableRules(TablelessRules):
     """Whether :meth:`build_wager` refuses a wager that could win more than ``table.most_win``."""
 
     def check_installation(self, file: str) -> None:
-        """Refuse a win limit that the rules do not enforce. Raises :class:`DefinitionError`."""
+        """Raise :class:`DefinitionError` if the definition has a win limit that the rules do not enforce."""
         if self.table_layout.table.win_max_credits is not None and not self.enforces_win_limit:
             raise DefinitionError(file, "table.most_win", "games of this family do not enforce a win limit")
 
@@ -562,10 +565,7 @@ class TableRules(TablelessRules):
 
 
 def check_preset_bets(layout: TableLayout, file: str) -> None:
-    """Check that a newly opened layout accepts each preset bet of a definition.
-
-    Raises :class:`DefinitionError`.
-    """
+    """Raise :class:`DefinitionError` if a preset bet is listed twice, or a newly opened layout refuses it."""
     for n, preset_bet in enumerate(layout.preset_bets):
         if preset_bet.id in {other.id for other in layout.preset_bets[:n]}:
             raise DefinitionError(file, f"form.{n}.id", f"{preset_bet.id!r} is listed twice")
@@ -588,8 +588,8 @@ def find_stated_stakes(
 ) -> dict[str, int]:
     """Return the stakes for which a bet's figures are stated, in credits by name.
 
-    They are the minimum stake and, if the commission is a larger share of some other stake, the stake of which it is
-    the largest share. ``compute_commission`` returns the commission on a winning stake.
+    The minimum stake is always one of them. If the commission takes a larger share of some other stake, the stake of
+    which it takes the largest share is added. ``compute_commission`` returns the commission on a winning stake.
     """
     stakes = range(limits.bet_min, limits.bet_max + 1, limits.bet_step)
     dearest_stake = max(stakes, key=lambda stake: Fraction(compute_commission(stake), stake))

@@ -15,9 +15,9 @@ class OddsLimits(NamedTuple):
     """
 
     top_one_in: int | None
-    """The limit N for a top award: longer odds than 1 in N must be displayed; None: never displayed."""
+    """A top award must have its odds displayed if they are longer than 1 in N, this number; None: never."""
     other_one_in: int | None
-    """The limit N for other awards: longer odds than 1 in N must be displayed; None: never displayed."""
+    """Any other award must have its odds displayed if they are longer than 1 in N, this number; None: never."""
 
 
 #: The limits that a profile has unless it states others (Ontario 10.1).

@@ -36,7 +36,7 @@ class PlayerBank(StrictTable):
     """The terms on which a player may be the bank (``[player_bank]``): name, and limits of the covering bet."""
 
     name: Text
-    """The name of the bet to be the bank."""
+    """The name of the bet with which a seat offers to be the bank."""
     limits: BetLimits
     """The limits of the bank: the bet of the player who covers the others' stakes."""
 
@@ -93,13 +93,13 @@ class BankTurn:
     """The seat that was the bank in the last round, or None if the machine was."""
 
     def to_json(self) -> dict[str, object]:
-        """Return the turn to be the bank as the table state stores it."""
+        """Return the turn in which seats are offered the bank, as JSON for the table state."""
         last_bank_seat = {} if self.last_bank_seat is None else {"last": self.last_bank_seat}
         return {"seat": self.seat, "took_part": list(self.eligible_seats), **last_bank_seat}
 
     @classmethod
     def from_json(cls, data: object, seat_count: int) -> Self:
-        """Return the turn to be the bank in a table state. Raises ValueError for a state that no round can leave."""
+        """Return the turn to be the bank in a table state. Raises ValueError for a state in which no round can end."""
         if not isinstance(data, Mapping) or not {"seat", "took_part"} <= set(data) <= {
             "seat",
             "took_part",
@@ -188,7 +188,7 @@ class PlayerBankRules(SeatedRules):
 
     @property
     def has_fixed_seats(self) -> bool:
-        """Return True if players may be the bank: a seat must be the same player position in every round."""
+        """Return whether a seat must be the same player position in every round: True if players may be the bank."""
         return self.player_bank is not None
 
     @property
@@ -199,7 +199,7 @@ class PlayerBankRules(SeatedRules):
     def with_table_state(self, table_state: object) -> Self:
         """Return the rules with the bank's turn of a stored table state.
 
-        Raises ValueError for a state that no round can leave.
+        Raises ValueError for a state in which no round can end.
         """
         if table_state is None:
             bank_turn = FIRST_BANK_TURN
@@ -220,7 +220,7 @@ class PlayerBankRules(SeatedRules):
 
     @property
     def bank_owner_data(self) -> Mapping[str, object]:
-        """Return the screen data of the bank's hand that say whether a player may hold it."""
+        """Return the screen data that say that a player may hold the bank's hand; empty if only the machine may."""
         return {} if self.player_bank is None else {"held": True}
 
     def list_bank_spots(self, seat_count: int) -> tuple[Spot, ...]:

@@ -44,7 +44,7 @@ class HeldBet(Bet):
 
     @property
     def can_stay(self) -> bool:
-        """Return whether the stake may stay in prison; the next part to take back must be whole credits."""
+        """Return whether the stake may stay in prison: only if the next part to be taken back is whole credits."""
         return (
             self.times_held_over < self.credits.bit_length()
             and self.credits % (2 << self.times_held_over) == 0
@@ -128,7 +128,7 @@ def held_bets_to_json(held_bets: Iterable[HeldBet]) -> list[dict[str, object]]:
 def held_bets_from_json(
     stored_bets: Sequence[Mapping[str, object]], spots: Mapping[str, object], seat_count: int
 ) -> tuple[HeldBet, ...]:
-    """Return the held bets of a stored table state. Raises ValueError for a state that no round can leave."""
+    """Return the held bets of a stored table state. Raises ValueError for a state in which no round can end."""
     if not isinstance(stored_bets, list) or not stored_bets:
         raise ValueError(f"the stored record is not a list of standing bets: {stored_bets!r}")
     held_bets = []

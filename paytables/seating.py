@@ -1,7 +1,8 @@
 """Table games in which each seat has its own hand or makes its own decisions, and all seats play one round.
 
 Every seat's game contains the whole round, because the decisions and cards of one seat change what the others
-are dealt. Its money is that of its own seat only. It shows the other seats' hands as a player at the table sees them.
+are dealt. A game moves only the money of its own seat. It shows the other seats' hands as a player at the table sees
+them.
 """
 
 from abc import abstractmethod
@@ -46,10 +47,10 @@ class SeatedRules(TableRules):
         return played_round if seat is None else filter_events_for_seat(played_round, seat)
 
     def build_wager(self, credits_: int, **options: object) -> Wager:
-        """Return the wager of ``credits_`` after checking its bets. Raises WagerError.
+        """Return the wager of ``credits_`` after checking its bets. Raises WagerError if a bet is not offered.
 
-        In a shared round, the option ``seat`` is the seat of this wager, and ``others`` has the bets of the
-        other seats.
+        In a shared round, the option ``seat`` is the seat of this wager, and ``others`` has the bets of the other
+        seats.
         """
         seat, other_bets = options.pop("seat", None), options.pop("others", {})
         accepted_wager = super().build_wager(credits_, **options)

@@ -59,11 +59,11 @@ class SideBet:
     """A side bet that plays for a progressive level: the level, its spots, the stake in credits, exact hit rates."""
 
     level: SideBetProgressiveLevel
-    """The progressive level."""
+    """The progressive level that the side bet feeds and can win."""
     spots: tuple[str, ...]
     """The betting spots that play for the level."""
     stake_credits: int
-    """The credits of one stake."""
+    """The credits that one side bet costs."""
     hit_rate_by_share: Mapping[Fraction, Fraction]
     """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 

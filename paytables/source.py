@@ -1,4 +1,4 @@
-"""Lookup of definition files (games, jurisdiction profiles): an id is of a library file, a path of an operator's own.
+"""Lookup of definition files (games, profiles): an id names a library file, a path names an operator's own file.
 
 The two cannot be confused. An id has no separator and no ``.toml``, and is looked up only in the library: a
 file in the working directory can never replace what was certified. A path ends in ``.toml`` and has a
@@ -186,7 +186,10 @@ def locate_definition(id_or_path: str | Path, library_folder: Path) -> Path:
 
 
 def read_source_file(id_or_path: str | Path, library_folder: Path) -> SourceFile:
-    """Return a definition file by id or path, read once. Raises :class:`DefinitionError`."""
+    """Return a definition file by id or path, read once.
+
+    Raises :class:`DefinitionError` if there is no such file, or it cannot be read.
+    """
     path = locate_definition(id_or_path, library_folder)
     try:
         return SourceFile(path, read_contents(path))

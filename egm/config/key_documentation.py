@@ -23,7 +23,7 @@ class KeyDocumentation:
     meaning: str
     example: str = ""
     is_known_only_to_operator: bool = False
-    """Whether only the machine's operator knows the value (such as a serial number): the example is never right."""
+    """Whether only the machine's operator knows the value, such as a serial number, so that no example is right."""
 
 
 def build_key_documentation(

@@ -66,7 +66,7 @@ class ProgressiveLevelTable(_StrictTable):
     """
 
     game_id: str = Field(examples=["lantern-harbour"], alias="game")
-    """The id of the game."""
+    """The id of the game that plays for the level."""
     level_name: str = Field(examples=["harbour"], alias="level")
     """The name of the level in the game's definition."""
     scope: LevelScope = Field(LevelScope.STAND_ALONE, alias="kind")

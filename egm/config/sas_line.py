@@ -62,7 +62,7 @@ class SasLineTable(DocumentedFieldsMixin, BaseModel):
     queue_length: Annotated[int, Field(ge=20, le=1000, strict=True)] = Field(20, alias="queue")
     """The number of exceptions (SAS events) that are stored until the host polls them."""
     busy_after_ms: Annotated[int, Field(ge=1, le=19, strict=True)] = Field(15, alias="busy_ms")
-    """The milliseconds after which a poll that changes something gets the busy reply; the standard allows 20."""
+    """The milliseconds after which a poll that changes something gets the busy reply; a reply is due within 20."""
     denomination_cents: Annotated[int, Field(gt=0, strict=True)] = 1
     """The accounting denomination: the value of one credit of every meter, in minor units."""
     enabled_groups: frozenset[SasPollGroup] = Field(frozenset(), alias="enable")

@@ -160,7 +160,7 @@ class CashOutOfferedToHost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AftUnlocked:
-    """The lock for a host's transfer has ended without a transfer that ends it."""
+    """The lock that a host holds for transfers has ended, for another reason than an executed transfer."""
 
     was_for_cash_out: bool = field(metadata=stored_as("cash_out"))
     """Whether the lock was held to offer a cash-out to the host, which did not take the offer."""

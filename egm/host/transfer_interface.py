@@ -57,11 +57,11 @@ class TransferLockState(Enum):
     """The state of the lock that keeps players from using the machine while a host transfers money."""
 
     NOT_LOCKED = auto()
-    """The host has not requested the lock, or it has ended."""
+    """The host has not requested the transfer lock, or the lock has ended."""
     PENDING = auto()
-    """The host has requested the lock, and the machine cannot grant it yet."""
+    """The host has requested the transfer lock, and the machine cannot grant it yet."""
     LOCKED = auto()
-    """The host holds the lock."""
+    """The host holds the transfer lock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

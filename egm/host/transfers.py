@@ -279,10 +279,10 @@ def format_entry_id(identifier: str) -> str:
 
 
 def would_block_a_jackpot_handpay(journal: JournalView, identifier: str) -> bool:
-    """Return whether the journal id of this transfer is one that the hand-pay of an open bonus jackpot needs to end.
+    """Return whether this transfer would use up the journal id that the hand-pay of an open jackpot needs to end.
 
-    A host could order a transfer ``J1.paid`` while the jackpot ``J1`` waits to be paid by hand. The journal rejects a
-    repeated id, so the attendant could not pay the jackpot.
+    A host could order a transfer ``J1.paid`` while the bonus jackpot ``J1`` waits to be paid by hand. The journal
+    rejects a repeated id, so the attendant could not pay the jackpot.
     """
     jackpot_id, _, ending = format_entry_id(identifier).rpartition(".")
     entry = journal.get(jackpot_id) if ending in tuple(HandpayEnding) else None
@@ -290,9 +290,9 @@ def would_block_a_jackpot_handpay(journal: JournalView, identifier: str) -> bool
 
 
 def is_jackpot_handpay_blocked(journal: JournalView, identifier: str) -> bool:
-    """Return whether an earlier transfer already has an id that the hand-pay of this bonus jackpot will need to end.
+    """Return whether an earlier transfer has used up the journal id that this jackpot's hand-pay will need to end.
 
-    The id of that hand-pay is the journal id of the jackpot's transfer.
+    The id of that hand-pay is the journal id of the bonus jackpot's transfer.
     """
     jackpot_id = format_entry_id(identifier)
     return any(journal.has_entry(ending.format_entry_id(jackpot_id)) for ending in HandpayEnding)

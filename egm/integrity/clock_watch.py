@@ -43,7 +43,7 @@ class ClockWatch:
             await asyncio.sleep(_CLOCK_CHECK_INTERVAL_SECONDS)
 
     def check_clock(self) -> None:
-        """If the clock was set since the last check, record this; update the fault that the clock is not trusted."""
+        """If the clock was set since the last check, record this; raise or clear the fault of an untrusted clock."""
         wall_time, monotonic_ns = self._clock.now(), self._clock.monotonic_ns()
         expected_wall_time: datetime = self._last_wall_time + timedelta(
             microseconds=(monotonic_ns - self._last_monotonic_ns) // 1000

@@ -256,7 +256,7 @@ class ClockChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockDoubted:
-    """The clock is not trusted."""
+    """The machine has found a reason not to trust its clock."""
 
     reason: ClockDoubtReason = field(metadata=stored_as("why"))
     """The reason for the doubt.

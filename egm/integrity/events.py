@@ -11,7 +11,7 @@ from egm.staff.events import FilledForm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryReady:
-    """Event: the machine has started and read its memory; it has the version of the software and the profile."""
+    """Event: the machine has started and read its memory; the event states the software's version and the profile."""
 
     version: str | None = None
     profile: str | None = None
@@ -56,7 +56,10 @@ class DisablingRequest(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnablingRequest(FilledForm):
-    """Event: the ``source`` of a :class:`DisablingRequest` enables the machine again; the form is empty as there."""
+    """Event: a host, a link or the operator (``source``) enables the machine that it has disabled.
+
+    Only the operator does it with a form; for other sources, the form and the persons are empty.
+    """
 
     source: str
     reason: str | None = None

@@ -282,7 +282,10 @@ def record_fault_cleared(machine: PositionMachine, event: Event) -> None:
 
 
 def clear_faults_as_attendant(machine: PositionMachine, event: Event) -> None:
-    """Clear all active faults that an attendant may clear, and end the service call; if there are none, say so."""
+    """Clear all active faults that an attendant may clear, and end the service call.
+
+    If no fault can be cleared, nothing is changed, and a notice says so.
+    """
     clearable_codes = [
         code for code, fault in machine.active_faults.items() if fault["cleared_by"] == "attendant"
     ]

@@ -84,7 +84,8 @@ class CabinetFileSignature:
     def write(self, path: Path) -> None:
         """Write the signature to a file.
 
-        It is authenticated with the machine's key, if the machine has one already. Raises OSError.
+        It is authenticated with the machine's key, if the machine has one already. Raises OSError if the file cannot be
+        written.
         """
         replace_private_file(path, json.dumps({**asdict(self), "seal": self._compute_hmac(path.parent)}))
 

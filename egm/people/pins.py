@@ -55,7 +55,7 @@ class PinDigest:
         """Return the digest of a new PIN.
 
         ``cost`` is scrypt's n, a power of two; ``random_bytes`` returns random bytes for the salt. Raises
-        :class:`PinRefusedError`.
+        :class:`PinRefusedError` for a PIN that is too weak or malformed.
         """
         check_pin_is_permitted(pin)
         salt = random_bytes(_SALT_SIZE_BYTES)

@@ -88,7 +88,10 @@ class Roster:
 
     @classmethod
     def load(cls, path: Path, second_copy_path: Path | None = None) -> "Roster":
-        """Return the staff roster in a file, or an empty one if there is no such file. Raises :class:`RosterError`."""
+        """Return the staff roster in a file, or an empty one if there is no such file.
+
+        Raises :class:`RosterError` if the file cannot be read, is not a roster of the present format, or was altered.
+        """
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -166,9 +169,9 @@ class Roster:
     ) -> "Roster":
         """Enrol a person with a new PIN or a stored digest of one; return the new staff roster.
 
-        ``changed_by`` is the staff number of the author, ``changed_at`` the time. The role of the first person
-        must permit enrolling others; otherwise nobody ever could. Raises :class:`RosterError` or
-        PinRefusedError.
+        ``changed_by`` is the staff number of the author, ``changed_at`` the time. The role of the first person must
+        permit enrolling others; otherwise nobody ever could. Raises :class:`RosterError` if the number is taken, or if
+        number, name or first role is not permitted; PinRefusedError if the PIN is too weak.
         """
         if not STAFF_NUMBER_PATTERN.fullmatch(person.id):
             raise RosterError(f"staff number {person.id!r}: it must be 1 to 8 digits")
@@ -219,7 +222,10 @@ class Roster:
         )
 
     def set_pin(self, staff_number: str, pin: str, *, changed_by: str, changed_at: datetime) -> "Roster":
-        """Set a person's new PIN, and return the new roster. Raises :class:`RosterError` or PinRefusedError."""
+        """Set a person's new PIN, and return the new roster.
+
+        Raises :class:`RosterError` if nobody has this staff number, and PinRefusedError for a PIN that is too weak.
+        """
         return self._store_change(
             "pin", self.require_person(staff_number), PinDigest.from_pin(pin), changed_by, changed_at
         )
@@ -265,9 +271,9 @@ class Roster:
             raise RosterError(f"{self.path}: cannot be written: {error}") from error
 
     def write_to(self, path: Path) -> "Roster":
-        """Write the roster to ``path``, with its HMAC if the machine has a key. Raises OSError.
+        """Write the roster to ``path``, with its HMAC if the machine has a key.
 
-        Return the roster with ``is_authenticated`` set accordingly.
+        Return the roster with ``is_authenticated`` set accordingly. Raises OSError if the file cannot be written.
         """
         roster_hmac = _compute_hmac(self)
         document = _encode_roster(self) | {"seal": roster_hmac}

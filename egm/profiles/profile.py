@@ -260,7 +260,7 @@ class AwardOddsRules(_ProfileTable):
 
     @property
     def odds_limits(self) -> OddsLimits:
-        """Return the odds longer than which the player is shown how unlikely an award is."""
+        """Return the limits of an award's odds: if its odds are longer, they are shown to the player."""
         return OddsLimits(self.top_award_odds_shown_beyond, self.other_award_odds_shown_beyond)
 
 
@@ -468,7 +468,7 @@ class StaffRules(_ProfileTable):
         ),
         alias="key_alone",
     )
-    """The permissions that the attendant's key gives without a sign-in; for any other, a person must sign in."""
+    """The permissions that the attendant's key gives without a sign-in; for any other, a person must sign in first."""
     two_person_permissions: tuple[Permission, ...] = Field((Permission.CLEAR_MEMORY,), alias="two_persons")
     """The permissions that two people must use together."""
     wrong_pin_count_max: Annotated[int, Field(ge=1, le=10, strict=True)] = Field(3, alias="wrong_tries")
@@ -510,7 +510,7 @@ class JournalRules(_ProfileTable):
     )
     """The number of entries between two signed checkpoints."""
     transaction_max_cents_by_account: dict[str, NonNegativeCents] = Field({}, alias="increment_limits_cents")
-    """By account: the largest amount that one transaction may move into or out of it; above it the machine stops."""
+    """The largest amount that one transaction may move into or out of each account; a larger one stops the machine."""
 
 
 class Profile(_ProfileTable):

@@ -85,7 +85,7 @@ class PendingTurn:
     """A decision for which other seats wait, with its deadline."""
 
     step_index: int
-    """The index of the step that the decision leads to."""
+    """The index, in the game's list of steps, of the step that the decision leads to."""
     deadline_ns: int
     """The deadline for the choice, in monotonic nanoseconds."""
     displayed_seconds: int = -1
@@ -131,7 +131,7 @@ class SharedTables:
     last_refusal_notice: Notice | None = None
     """While a seat's game is started: the notice that says why the rules refuse its bets or the whole round.
 
-    None if they do not, or if there is no particular reason.
+    None if the rules accept them, or if there is no particular reason.
     """
 
     last_wheel_report: WheelPhaseReported | None = None
@@ -322,7 +322,7 @@ def _is_position_delaying_next_round(machine: PositionMachine, game_digest: str)
 def _find_wager_refusal(
     rules: GameRules, seat_number: int, wager: Wager, other_wager_by_seat: Mapping[int, Wager]
 ) -> Notice | None:
-    """Return the notice that the rules refuse a seat's wager together with the others; None if they accept it."""
+    """Return a notice if the rules refuse a seat's wager together with the other wagers; None if they accept it."""
     try:
         rules.combine_seat_wagers(wager, seat_number, other_wager_by_seat)
     except RefusedRoundError as error:
@@ -395,7 +395,7 @@ def _can_take_part(seated_position: SeatedPosition) -> bool:
 def _find_round_refusal(
     machine: PositionMachine, game_digest: str, assignment_by_position: Mapping[int, SeatAssignment]
 ) -> Notice | None:
-    """Return the notice that a game's rules refuse a round with these seats and wagers; None if it can be played.
+    """Return a notice if the rules of a game refuse a round with these seats and wagers; None if it can be played.
 
     Only a game that needs several seats can refuse a whole round.
     """

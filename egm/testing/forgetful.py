@@ -246,7 +246,7 @@ class _ContentAccess:
     """The functions that read, write and resize one open file, provided by SQLite or by plain Python."""
 
     read: Callable[[int, int], bytes]
-    """Read bytes: (offset, size) -> bytes."""
+    """The function that reads bytes of the open file: (offset, size) -> bytes."""
     write: Callable[[int, bytes], object]
     resize: Callable[[int], object]
     size: Callable[[], int]
@@ -311,12 +311,12 @@ class ForgetfulStorage(DiskStorage):
         self._vfs.unregister()
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
-        """Open ``path``, creating it unless ``read_only``."""
+        """Open the database at ``path``, creating it unless ``read_only``."""
         self._databases.append(_ForgetfulDatabase(path, self._vfs.name, read_only=read_only))
         return self._databases[-1]
 
     def open_file(self, path: Path, *, write: bool) -> StorageFile:
-        """Open ``path``, creating it if ``write``."""
+        """Open the file at ``path``, creating it if ``write``."""
         self._medium.check_power(path)
         is_created = write and not path.exists()
         file_on_disk = super().open_file(path, write=write)
@@ -371,7 +371,7 @@ class _ForgetfulDatabase:
         self.execute("PRAGMA locking_mode=EXCLUSIVE")
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> DatabaseRows:
-        """Run one SQL statement."""
+        """Run one SQL statement, and return its rows."""
         with _convert_sqlite_errors():
             return _Rows(list(self._connection.execute(sql, tuple(parameters))))
 

@@ -94,7 +94,7 @@ class StoppedClock:
 
 
 class RepeatableStorage(DiskStorage):
-    """The disk of a test machine: the same random bytes for the same seed, and no threads for syncs."""
+    """The disk of a test machine: it gives the same random bytes for the same seed, and syncs without threads."""
 
     def __init__(self, seed: str) -> None:
         self._seed = seed
@@ -113,7 +113,7 @@ class RepeatableStorage(DiskStorage):
 
 
 class ScriptedStep:
-    """Substitute for one step of the random number generator: it returns and records the numbers of a test."""
+    """Substitute for one step of the random number generator: it returns numbers that a test has chosen."""
 
     def __init__(self, values: list[int]) -> None:
         self._values = values
@@ -152,11 +152,11 @@ class GeneratorOutOfService:
     """Substitute for a random number generator that is out of service."""
 
     def step(self) -> ScriptedStep:
-        """Raise OutOfService."""
+        """Raise OutOfService instead of returning a step."""
         raise OutOfService("planted")
 
     def reseed(self, reason: str) -> None:  # noqa: ARG002 (signature of the generator)
-        """Raise OutOfService."""
+        """Raise OutOfService instead of reseeding."""
         raise OutOfService("planted")
 
 
@@ -401,8 +401,8 @@ class MachineRig:
     def _open_ticket_store_and_identities(self, folder: Path) -> None:
         """Open the ticket store and the register of identities, and complete what the last run left open in them.
 
-        As the machine's process does, also record whether the clock is trusted and apply the operator's options, in
-        between: tickets are recovered with both.
+        As the machine's process does, also record whether the clock is trusted, and apply the operator's options. Both
+        are done before the tickets are recovered, because the recovery depends on them.
         """
         ledger_error = ""
         if self.first_rig is None:
@@ -429,7 +429,7 @@ class MachineRig:
             self.machine.install(self.first_rig.machine.component(IdentityRegister))
 
     def _count_change(self) -> None:
-        """Count one call of the engine's ``on_change`` function."""
+        """Count one event that the engine has processed, with all events that followed from it."""
         self.change_count += 1
 
     def _take_next_generator(self) -> RandomService:
@@ -529,7 +529,7 @@ class MachineRig:
         self._close_files()
 
     def _close_files(self) -> None:
-        """Close the machine's files outside the journal, and count it as closed."""
+        """Close the machine's files outside the journal, and remove this rig from the list of opened rigs."""
         self.is_open = False
         if self.ticket_store is not None:
             self.ticket_store.close()

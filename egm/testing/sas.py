@@ -214,7 +214,7 @@ class HostWire:
 class SasHostBench(HostWire):
     """A SAS host connected to a test machine. It also creates the machine's end of the line.
 
-    Time is the machine's clock.
+    Its time is the time of the machine's clock.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ class VerificationFindings:
     signer: str = ""
     """The fingerprint of the key that signed the manifest; empty without a trusted manifest."""
     reason: str = ""
-    """The reason for the release, as the manifest states it."""
+    """The manufacturer's reason for the release, as the manifest states it."""
     components: Mapping[str, str] | None = None
     """The digest of each software component in the manifest, by name; None without a trusted manifest."""
 

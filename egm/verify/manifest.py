@@ -55,7 +55,7 @@ class SoftwareManifest:
     """The SHA-256 of each file in hexadecimal, by file name."""
 
     def build_scope(self, own_files: tuple[tuple[str, str], ...]) -> SoftwareScope:
-        """Return which files to verify on a cabinet that brings the definition files ``own_files``."""
+        """Return which files to verify on a cabinet; ``own_files`` are its definition files outside the library."""
         return SoftwareScope(
             cabinet_definitions=own_files,
             includes_libraries=self.includes_libraries,
@@ -148,7 +148,7 @@ def encode_signed_manifest(data: bytes, key: Ed25519PrivateKey, file_name: str) 
 def load_signed_manifest(path: Path, public_key_hex: str) -> SoftwareManifest:
     """Return the manifest in a file, after checking its signature with this public key (hexadecimal).
 
-    Raises ManifestError.
+    Raises ManifestError if the file is not a manifest, or is not signed with this key.
     """
     try:
         data = read_contents(path)

@@ -45,7 +45,7 @@ class SoftwareScope:
     """The choice of files that count as a cabinet's software."""
 
     cabinet_definitions: tuple[tuple[str, str], ...] = ()
-    """(name, path) of each definition file that the cabinet brings itself."""
+    """(name, path) of each definition file of the cabinet's own, outside the library."""
     includes_libraries: bool = False
     """Whether the files of all other packages in the Python environment are included."""
     includes_bytecode: bool = False

@@ -8,7 +8,7 @@ from paytables.layout import check_preset_bets
 
 
 def build_rules(definition: CrapsDefinition, file: str) -> CrapsRules:
-    """Build the rules of a craps table from its definition. Raises :class:`DefinitionError`."""
+    """Build the rules of a craps table. Raises :class:`DefinitionError`, naming the key, if a definition is wrong."""
     check_definition(definition, file)
     craps_spots = CrapsSpots(definition)
     check_spots(craps_spots, file)

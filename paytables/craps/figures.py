@@ -45,7 +45,7 @@ class BetReturnChain:
     rules_by_spot: Mapping[str, SpotRules]
     """The rules of each betting spot."""
     _returns_by_state: dict[CrapsState, SumsByKey[int]] = field(default_factory=dict)
-    """The results computed so far, by table state."""
+    """The probabilities of total returns that are computed already, by table state."""
 
     def iter_throws(self, state: CrapsState) -> Iterator[tuple[Fraction, tuple[Settlement, ...], CrapsState]]:
         """Yield each possible throw of the dice: its probability, its settlements, and the table after it."""

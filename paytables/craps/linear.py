@@ -13,9 +13,9 @@ def solve_chain(rows: list[dict[int, Fraction]], right_sides: list[SumsByKey[Key
     """Return the expected sums from each state of an absorbing chain: x = ``right_sides`` + ``rows`` x.
 
     ``rows`` are the transition probabilities between the states; from every state the chain must be certain to end.
-    ``right_sides`` and x are sums by key. Both lists are consumed. The state with the fewest transitions through it
-    is eliminated first (Markowitz 1957), which keeps rows short. Example: a state counts one throw and follows itself
-    with probability 3/4. Then x = 1 + 3/4 x, so the chain has 4 throws on average.
+    ``right_sides`` and x are sums by key. The contents of both lists are changed by the computation. The state with the
+    fewest transitions through it is eliminated first (Markowitz 1957), which keeps rows short. Example: a state counts
+    one throw and follows itself with probability 3/4. Then x = 1 + 3/4 x, so the chain has 4 throws on average.
     """
     predecessors: list[set[int]] = [set() for _ in rows]
     for i, row in enumerate(rows):

@@ -181,7 +181,10 @@ class CrapsRules(TableRules):
         )
 
     def place_bets(self, wager: Wager) -> CrapsState:
-        """Return the table state with the wager's bets placed, before the throw. Raises :class:`WagerError`."""
+        """Return the table state with the wager's bets placed, before the throw.
+
+        Raises :class:`WagerError` if a bet cannot be placed in this state of the table.
+        """
         state_before = self.state
         standing_credits = {(bet.seat, bet.spot): bet.credits for bet in state_before.bets}
         for bet in wager.bets:
@@ -227,10 +230,10 @@ class CrapsRules(TableRules):
         return switched_bets
 
     def _with_next_shooter(self, table_state: CrapsState, wager: Wager) -> CrapsState:
-        """Return the table after the dice, on a come-out, go to the next seat with a bet on pass or don't pass.
+        """Return the table with the dice passed, on a come-out, to the next seat with a bet on pass or don't pass.
 
-        If nobody has such a bet, the table is returned unchanged, and the dice are thrown for the standing bets.
-        New bets then raise :class:`WagerError` if the rules require a shooter with a pass or don't pass bet.
+        If nobody has such a bet, the table is returned unchanged, and the dice are thrown for the standing bets. New
+        bets then raise :class:`WagerError` if the rules require a shooter with a pass or don't pass bet.
         """
         if table_state.point is not None:
             return table_state

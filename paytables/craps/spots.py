@@ -48,7 +48,7 @@ class SpotRules:
 
     @property
     def number(self) -> int | None:
-        """Return the number that, or 7, decides a bet on the spot; None if the spot has no fixed number."""
+        """Return the number that decides a bet on the spot if it is thrown before 7, or None without a fixed number."""
         return int(self.number_or_dice) if self.number_or_dice and self.bet.kind != "hop" else None
 
     @property
@@ -97,9 +97,10 @@ class SpotRules:
         return (self.bet.odds_by_result[point_key],) if point_key else tuple(self.bet.odds_by_result.values())
 
     def decide_bet(self, dice: tuple[int, int], point: int | None, *, is_switched: bool = False) -> BetResult:
-        """Return the effect of a throw on a bet on this spot: its odds, None if it loses, or the spot where it stands.
+        """Return a throw's effect on a bet on this spot: the odds if it wins, None if it loses, or else a spot.
 
-        ``is_switched``: the player has turned the bet on or off, against the default.
+        A bet that is not decided yet stays on its spot, or a come bet moves to the spot of its number. ``is_switched``:
+        the player has turned the bet on or off, against the default.
         """
         dice_total = sum(dice)
         if self.bet.kind == "throw":
@@ -120,7 +121,10 @@ class SpotRules:
         return self._decide_number_before_seven(dice, number, point)
 
     def _decide_first_throw(self, dice_total: int) -> BetResult:
-        """Return the effect of the come-out throw on a flat bet: odds, None if it loses, or the spot where it stays."""
+        """Return the effect of the come-out throw on a flat bet.
+
+        It is the odds if the bet wins, None if it loses, or the spot where it stays.
+        """
         if dice_total in POINT_NUMBERS:
             return f"{self.id}-{dice_total}" if self.bet.kind in _COME_BET_KINDS else self.id
         if self._wins_on_seven:

@@ -36,7 +36,7 @@ class SpotRules:
     """The rules of one betting spot of a table with one draw: the odds it pays on each result, and its options."""
 
     spot: Spot
-    """The betting spot."""
+    """The betting spot to which these rules apply."""
     odds_by_result: Mapping[str, Odds]
     """The odds that the spot pays, by the result that wins."""
     consecutive_spins: int = 1
@@ -59,7 +59,7 @@ class OneDrawBets(TableRules):
     table_limits: TableLimits
     """The number of seats, and what one seat may stake and win."""
     preset_bets: tuple[PresetBet, ...]
-    """The wagers that are offered by name."""
+    """The wagers that the table offers by name (preset bets)."""
     felt_kind: Literal["roulette", "wheel", "dice"]
     """The kind of table layout that the screen draws."""
     zero_results: frozenset[str] = frozenset()
@@ -121,12 +121,12 @@ class OneDrawBets(TableRules):
         return return_by_seat
 
     def with_table_state(self, table_state: object) -> Self:
-        """Return the rules with the bets of a stored table state. Raises ValueError if no round can leave it."""
+        """Return the rules with the bets of a stored table state. Raises ValueError if no round can end in it."""
         held_bets = () if table_state is None else self._read_held_bets(table_state)
         return self if held_bets == self.held_bets else self.with_table_fields(held_bets=held_bets)
 
     def _read_held_bets(self, table_state: object) -> tuple[HeldBet, ...]:
-        """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""
+        """Return the bets that a stored table state holds. Raises ValueError if no round can end with these bets."""
         if not isinstance(table_state, Mapping) or set(table_state) != {"held"} or not table_state["held"]:
             raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
         held_bets = held_bets_from_json(table_state["held"], self.rules_by_spot, self.table_limits.seat_count)

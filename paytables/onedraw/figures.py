@@ -23,7 +23,7 @@ _TAKE_PART_BACK_TEXT: Final = "take your part back at every zero"
 def analyse(table: OneDrawBets, depth: AnalysisDepth) -> Analysis:
     """Return the exact figures of every kind of bet at its minimum stake.
 
-    From depth HIGHEST, include every preset bet on several spots.
+    At depth HIGHEST and above, the figures of every preset bet on several spots are included.
     """
     bets = []
     for group, spot_rules in table.list_rules_by_group().items():

@@ -57,7 +57,7 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
 
 
 def _check_bet(bet: RouletteBetKind, definition_key: str, file: str) -> None:
-    """Check one kind of roulette bet: its limits and its terms. Raises :class:`DefinitionError`."""
+    """Raise :class:`DefinitionError` if the limits or the terms of one kind of roulette bet are wrong."""
     odds = [bet.odds] if bet.odds_with_triple is None else [bet.odds, bet.odds_with_triple]
     check_credit_multiples(definition_key, bet, odds, file)
     if bet.on_zero != "lost" and bet.bet_step % 2:
@@ -82,7 +82,7 @@ def _check_bet(bet: RouletteBetKind, definition_key: str, file: str) -> None:
 
 
 def _build_spot_rules(bet: RouletteBetKind, cylinder: Cylinder) -> list[SpotRules]:
-    """Return the betting spots of one kind of roulette bet. Raises ValueError."""
+    """Return the betting spots of one kind of roulette bet. Raises ValueError for numbers that are not pockets."""
     spot_rules = []
     for area in list_bet_areas(bet, cylinder):
         if bet.consecutive_spins > 1 and len(area.covered_pockets) > 1:

@@ -119,7 +119,7 @@ class RouletteBetKind(BetLimits):
     required_option: Literal["double", "triple"] | None = Field(
         default=None, description="the option that must be on offer", alias="option"
     )
-    """The option that must be on offer (a bet on a number twice or three times in a row); None: no option."""
+    """The table option with which the bet is offered (a number twice or three times in a row); None: always."""
     odds_with_triple: WrittenOdds | None = Field(
         default=None, description="the odds if the triple is offered too", alias="with_triple"
     )
@@ -167,7 +167,7 @@ class RouletteDefinition(TableDefinition):
     """The kinds of bets."""
 
     def map_permitted_bets_by_index(self) -> dict[int, RouletteBetKind]:
-        """Return the bets that the table's options permit, with their odds, by index in the definition."""
+        """Return the bets that the table's options permit, with the odds that apply, by index in the definition."""
         options = self.options
         is_offered_by_option = {"double": options.offers_double, "triple": options.offers_triple}
         return {

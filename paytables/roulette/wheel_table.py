@@ -41,7 +41,7 @@ class WheelTable(OneDrawTable):
         return self._build_result(draw.below(len(self.segments), "spin"))
 
     def _build_result(self, segment_index: int) -> DrawnResult:
-        """Return the result of the draw at a segment of the wheel."""
+        """Return the result of a draw that stopped at this segment of the wheel."""
         result = self.segments[segment_index]
         ball_position = {"pocket": result, "part": segment_index}
         display = {"result": result, **ball_position}

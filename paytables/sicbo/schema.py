@@ -27,7 +27,7 @@ class DiceBet(BetLimits):
     kind: Literal["triple", "double", "any-triple", "total", "duo", "small", "big", "single"]
     """The kind of bet, such as ``double``, ``total`` or ``big``."""
     written_odds: tuple[WrittenOdds, ...] | WrittenOdds = Field(alias="pays")
-    """The odds; for a single number one for each number of dice that show it."""
+    """The odds of the bet. A bet on a single number has three: if one, two or three dice show it."""
     totals: tuple[Annotated[int, Field(strict=True, ge=4, le=17)], ...] = ()
     """The totals of three dice that a ``total`` bet may be on."""
 

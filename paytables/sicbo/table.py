@@ -51,7 +51,7 @@ class SicBoTable(OneDrawTable):
         return _THROW_COUNT_BY_RESULT
 
     def draw_result(self, draw: DrawSource) -> DrawnResult:
-        """Draw each die."""
+        """Draw each of the three dice, and return the result."""
         dice = list(throw_dice(draw, _DICE_COUNT))
         display = {"result": "-".join(map(str, dice)), "dice": dice, "total": sum(dice)}
         return DrawnResult("-".join(map(str, sorted(dice))), Cue("dice", {"dice": dice}), display)

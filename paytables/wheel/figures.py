@@ -19,7 +19,7 @@ def analyse(
 ) -> Analysis:
     """Return the exact figures of a wheel game, for a bet of the minimum stake on each area.
 
-    From depth HIGHEST, include every preset bet on several areas.
+    At depth HIGHEST and above, the figures of every preset bet on several areas are included.
     """
     stake_min = min(definition.stake_rules.stake_options)
     bets = [analyse_bets(definition, {area.id: stake_min}, area.id, depth) for area in definition.areas]

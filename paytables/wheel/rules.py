@@ -38,7 +38,7 @@ class WheelRules(TablelessRules):
         return tuple(sorted({sum(stakes.values()) for _, stakes in self._list_offered_bets()}))
 
     def _list_offered_bets(self) -> list[tuple[PresetWheelBet, dict[str, int]]]:
-        """Return every preset bet with every stake that it may be placed for."""
+        """Return each preset bet with each stake that it accepts: pairs of the bet and its credits by area."""
         stake_rules = self.definition.stake_rules
         return [
             (preset_bet, dict.fromkeys(preset_bet.area_ids, stake))

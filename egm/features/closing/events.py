@@ -16,7 +16,7 @@ class ClosingEvent(EventName):
     OPEN_TABLES = "open_tables"
     """Staff open the tables again."""
     CLOSING_NOTICE_DUE = "tables_due"
-    """Time has passed: the message to players about the closing must be updated."""
+    """The message to players about the closing is due for its next update."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

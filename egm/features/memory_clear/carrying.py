@@ -62,7 +62,7 @@ class ProposedClaim:
 
     @property
     def id(self) -> str:
-        """Return the id of the claim."""
+        """Return the claim's id, which is the same in every copy of the memory."""
         return self.claim.id
 
     @property

@@ -57,9 +57,9 @@ class ClearanceClaim:
     end_entries: tuple[Transaction, ...] | None = None
     """The new journal's entries if nothing is owed any more; None if this is not possible."""
     fallback_end_entries: tuple[Transaction, ...] = ()
-    """The new journal's entries if nothing is owed any more, for a claim without ``end_entries``.
+    """For a claim without ``end_entries``: the new journal's entries if nothing is owed any more.
 
-    The people can then decide so only because one copy lacks the claim, or later entries are missing.
+    This decision is possible only if one copy of the memory lacks the claim, or if later entries are missing.
     """
     payment_min_cents: int | None = None
     """The minimum amount that may be paid by hand; None if the whole amount must be paid."""
@@ -204,7 +204,7 @@ class ClaimBook:
         return self.evidence.original_kind_by_reservation.get(reservation.id, reservation.kind)
 
     def add_claim(self, claim: ClearanceClaim) -> None:
-        """Add a claim to the book."""
+        """Add a claim to those that this copy of the memory supports."""
         self.claims.append(claim)
 
     def add_claim_for_value(self, add_claims: "Callable[[ClaimBook, str], None]", state_name: str) -> None:

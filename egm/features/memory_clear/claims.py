@@ -519,7 +519,8 @@ def _claim_level(book: ClaimBook, state_name: str) -> None:
 def _claim_uncounted_contributions(book: ClaimBook, state_name: str) -> None:
     """Add a claim for contributions to a linked progressive level that its controller has not counted yet.
 
-    Their games are carried over with it, and those of the last counted contributions, which may still win.
+    The claim also carries over the games of these contributions, and the games of the last counted contributions,
+    because these may still win the level.
     """
     pool_id = state_name.removeprefix(ProgressiveKey.LINK_PROGRESS)
     link = book.read_record(LinkProgress, state_name)

@@ -25,7 +25,7 @@ class DecidedClaim:
     """One claim (an amount or item that a cleared memory owed), and the decision on it."""
 
     id: str
-    """The id of the claim."""
+    """The id of the claim, such as ``reservation:`` with the id of a reservation."""
     amount: str
     """The amount of the claim in minor units, exact."""
     details: Mapping[str, JSON] = field(metadata=stored_as("says"))
@@ -63,7 +63,7 @@ class MemoryCleared:
     opening_entry_digests: tuple[tuple[str, Sha256Digest], ...] = field(metadata=stored_as("opening"))
     """The id and the digest of each entry that the memory clear wrote after the journal's first entry."""
     authentication_method: str = omit_if_default("", key="roster")
-    """The method by which the people were authenticated."""
+    """The method by which the two people were authenticated."""
     is_proved_complete: bool = omit_if_default(False, key="complete")
     """Whether it is proved that no journal entry that the machine had acknowledged is missing."""
 
@@ -108,7 +108,7 @@ class CarriedStateRecord:
 
     claim_id: Literal[""] = field(default="", metadata=stored_as("claim"))
     ticket_ending_entry_ids: tuple[str, ...] = field(metadata=stored_as("ended"))
-    """The ids of the entries that ended the last tickets."""
+    """The ids of the journal entries that ended the most recent tickets, by printing or redeeming them."""
     ticket_ledger: EarlierLedger | None = omit_if_default(None, key="tickets")
     """The end of the ticket ledger in the old memory, or null."""
     cabinet_text: str = omit_if_default("")

@@ -56,17 +56,17 @@ class MemoryEvidence:
         self.games: dict[str, GameRecord] = {}
         self.dimensions_by_play_id: dict[str, dict[str, str | int]] = {}
         self.steps_by_round_id: dict[str, tuple[RecordedStep, ...]] = {}
-        """For each shared round with an open game: the most steps recorded for any of its games."""
+        """For each shared round with an open game: the longest list of steps that is recorded for any of its games."""
         self.void_round_ids: set[str] = set()
         """The ids of rounds that ended because a game was declared void.
 
         In these rounds players win each other's stakes.
         """
         self.level_opening_by_pool_id: dict[str, JSON] = {}
-        """How each progressive level was opened."""
+        """What the journal records of the opening of each progressive level, by the id of the level's pool."""
         self.transfer_identifiers: set[str] = set()
         self.ticket_ending_entry_ids: deque[str] = deque(maxlen=_ENDED_TICKETS_MAX)
-        """The ids of the entries that ended the last tickets: printed or redeemed.
+        """The ids of the entries that ended the most recent tickets, by printing or redeeming them.
 
         Entries of credited bills are among them, because their ids have the same form.
         """
@@ -189,8 +189,8 @@ class MemoryEvidence:
     def _store_game_end(self, game_record: GameRecord) -> None:
         """Store that a game has ended.
 
-        If it was declared void, players win each other's stakes in it, and no other game of the round has recorded more
-        steps, its round has ended too.
+        Its round has ended too under three conditions: the game was declared void, players win each other's stakes in
+        it, and no other game of the round has recorded more steps.
         """
         self.games[game_record.play_id] = game_record
         steps = self.steps_by_round_id.get(game_record.round_id, ())

@@ -30,7 +30,7 @@ def compute_short_digest(identifier: str) -> str:
 
 
 def has_ticket_ended(journal: JournalView, entry_id: str) -> bool:
-    """Return whether the entry that ended a ticket is in this journal, or was in the journal before a memory clear."""
+    """Return whether the entry ``entry_id``, which ends a ticket, was recorded here or before a memory clear."""
     if journal.has_entry(entry_id):
         return True
     carried = next(journal.entries(CARRIED_STATE_KIND, limit=1), None)

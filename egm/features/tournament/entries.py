@@ -50,7 +50,7 @@ class RulesRemoved:
     """Staff removed the rules of a tournament that is over, has no valid entry here, or cannot be played any more."""
 
     digest: Sha256Digest
-    """The SHA-256 of the rules file."""
+    """The SHA-256 of the tournament's rules file."""
     persons: StaffNumbers
 
 
@@ -59,7 +59,7 @@ class MachineAssigned:
     """Staff assigned the machine to a tournament: it accepts and pays no money until it is released."""
 
     digest: Sha256Digest
-    """The SHA-256 of the rules file."""
+    """The SHA-256 of the tournament's rules file."""
     persons: StaffNumbers
 
 
@@ -68,7 +68,7 @@ class MachineReleased:
     """Staff released the machine from a tournament."""
 
     digest: Sha256Digest
-    """The SHA-256 of the rules file."""
+    """The SHA-256 of the tournament's rules file."""
     persons: StaffNumbers
 
 
@@ -77,13 +77,13 @@ class EntrySold:
     """An attendant sold a tournament entry, and has received its fee at the desk."""
 
     digest: Sha256Digest
-    """The SHA-256 of the rules file."""
+    """The SHA-256 of the tournament's rules file."""
     entry_number: PositiveNumber = field(metadata=stored_as("entry"))
     """The number of the entry, in the order of sale at all machines."""
     participant_number: NonBlankText = field(metadata=stored_as("participant"))
     """The venue's number for the participant."""
     fee_cents: Cents
-    """The fee of the entry."""
+    """The fee received for the tournament entry, in minor units."""
     persons: StaffNumbers
 
 
@@ -92,13 +92,13 @@ class EntryVoided(RulingDetails):
     """Staff declared a tournament entry void, and its fee is refunded at the desk."""
 
     digest: Sha256Digest
-    """The SHA-256 of the rules file."""
+    """The SHA-256 of the tournament's rules file."""
     entry_number: PositiveNumber = field(metadata=stored_as("entry"))
-    """The number of the entry."""
+    """The number of the tournament entry that is void."""
     participant_number: NonBlankText = field(metadata=stored_as("participant"))
     """The venue's number for the participant."""
     fee_cents: Cents
-    """The fee of the entry."""
+    """The fee that is refunded, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,13 +106,13 @@ class PrizePaid:
     """Staff handed over the prize of a tournament entry, in money that was never credited on the machine."""
 
     digest: Sha256Digest
-    """The SHA-256 of the rules file."""
+    """The SHA-256 of the tournament's rules file."""
     entry_number: PositiveNumber = field(metadata=stored_as("entry"))
-    """The number of the entry."""
+    """The number of the tournament entry that won the prize."""
     participant_number: NonBlankText = field(metadata=stored_as("participant"))
     """The venue's number for the participant."""
     amount_cents: Cents
-    """The prize, as the settlement of the tournament states it."""
+    """The prize in minor units, as the settlement of the tournament states it."""
     persons: StaffNumbers
 
 
@@ -121,9 +121,9 @@ class RoundStarted:
     """An attendant gave a player position the points for one round of a tournament entry."""
 
     digest: Sha256Digest
-    """The SHA-256 of the rules file."""
+    """The SHA-256 of the tournament's rules file."""
     entry_number: PositiveNumber = field(metadata=stored_as("entry"))
-    """The number of the entry."""
+    """The number of the tournament entry that plays the round."""
     participant_number: NonBlankText = field(metadata=stored_as("participant"))
     """The venue's number for the participant."""
     round_number: PositiveNumber = field(metadata=stored_as("round"))
@@ -138,19 +138,19 @@ class RoundEnded:
     """A round of a tournament entry ended: its unplayed points are removed, and the points won are its result."""
 
     digest: Sha256Digest
-    """The SHA-256 of the rules file."""
+    """The SHA-256 of the tournament's rules file."""
     entry_number: PositiveNumber = field(metadata=stored_as("entry"))
-    """The number of the entry."""
+    """The number of the tournament entry that played the round."""
     participant_number: NonBlankText = field(metadata=stored_as("participant"))
     """The venue's number for the participant."""
     round_number: PositiveNumber = field(metadata=stored_as("round"))
     """The number of the round, from 1."""
     won_points: Count = field(metadata=stored_as("points"))
-    """The points won."""
+    """The points that the tournament entry won in the round."""
     best_game_points: Count = field(metadata=stored_as("best_game"))
-    """The most points won in one game."""
+    """The most points that it won in one game of the round."""
     games_played: Count = field(metadata=stored_as("games"))
-    """The number of games played."""
+    """The number of games played in the round."""
     status: RoundEnding
     """The way in which the round ended."""
     reason: str = omit_if_default("")

@@ -12,7 +12,7 @@ from egm.staff.events import FilledForm, RulingForm
 class TournamentEvent(EventName):
     """The events of a tournament: the forms of staff, and the clock of a round.
 
-    The journal records the values, so a value stays when its name is improved.
+    The journal records the values, so a value must stay the same even if the name of its event changes.
     """
 
     INSTALL_RULES = "install_rules"

@@ -30,7 +30,7 @@ class _EntrySale(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _RoundAttempt:
-    """The last attempt at a round of a tournament entry at one machine: its points, result and last change."""
+    """The last attempt at a round of a tournament entry at one machine: journal, record, time of the last change."""
 
     journal_name: str
     tournament_round: TournamentRound
@@ -77,7 +77,7 @@ def derive_results(
     A round without a recorded end counts as interrupted. An entry that never played has failed its first round.
     Raises :class:`ResultsError` if a journal is missing, if two machines have the same number, if two machines recorded
     the same entry or round, if an entry was not sold, or was played under another participant's number or without its
-    round before, if an entry number is missing, or if an argument corrects nothing.
+    round before, if an entry number is missing, or if a correction changes nothing.
     """
     collected_records = _CollectedRecords()
     for journal_name, entries in journals.items():
@@ -128,7 +128,7 @@ def iter_paid_prizes(
 ) -> Iterator[tuple[str, PrizePaid]]:
     """Yield each prize that was paid in the tournament with the rules file ``digest`` (its SHA-256).
 
-    The name of the journal that records it comes first.
+    Each item is the name of the journal that records the payment, and the record of the payment.
     """
     for journal_name, entries in journals.items():
         for entry in entries:

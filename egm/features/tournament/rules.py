@@ -63,14 +63,14 @@ _Text = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 def _check_date(value: object) -> object:
-    """Return the value unchanged if it is a TOML date; otherwise raise."""
+    """Return the value unchanged if it is a TOML date. Raises ValueError otherwise."""
     if type(value) is not date:
         raise ValueError("must be a date without a time, such as 2027-03-01")
     return value
 
 
 def _check_local_time(value: object) -> object:
-    """Return the value unchanged if it is a TOML local date and time; otherwise raise."""
+    """Return the value unchanged if it is a TOML local date and time. Raises ValueError otherwise."""
     if not isinstance(value, datetime) or value.tzinfo is not None:
         raise ValueError("must be a date and a time at the venue, such as 2027-03-01T19:00:00")
     return value
@@ -451,8 +451,8 @@ def _iter_return_mistakes(rules: Tournament) -> Iterator[ConfigMistake]:
 def _iter_unequal_machine_mistakes(rules: Tournament) -> Iterator[ConfigMistake]:
     """Yield a mistake for each machine whose conditions differ from those of the others.
 
-    Denomination and wager must be those of the first machine, and the game must have the denomination. Different games
-    must have the same bets, with nearly equal returns.
+    Each machine must have the denomination and the wager of the first machine, and its game must be offered at that
+    denomination. Different games must have the same bets, with nearly equal returns.
     """
     first_machine = rules.machines[0]
     games: dict[str, Game] = {}

@@ -92,7 +92,7 @@ class Standings:
 
 @dataclass(slots=True)
 class _RankingProgress:
-    """What the ranking has found so far. Entries are given by their numbers."""
+    """Intermediate results of the ranking. Entries are identified by their numbers."""
 
     points_by_entry: dict[int, int] = field(default_factory=dict)
     """The points that count for the ranking, by entry number."""
@@ -139,7 +139,7 @@ def _refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]
 
 
 def rank_participants(rules: Tournament, results: Results) -> Standings:
-    """Return the final ranks. Raises :class:`ResultsError` if the results do not fit the rules."""
+    """Return the final ranks of a tournament. Raises :class:`ResultsError` if the results do not fit the rules."""
     if results.rules_sha256 not in {None, rules.digest}:
         raise ResultsError(
             f"rules_sha256: the results were derived with the rules file {results.rules_sha256}; this one is"
