@@ -210,7 +210,7 @@ QUOTED_FROM_ELSEWHERE = {
     *("awaiting_award", "bill_acceptor", "cancelled_credit", "software_check", "software_differs"),
     *("att_merchandise", "clear_line", "double_up", "no_play", "power_off", "power_on", "win_1"),
     *("egm_info", "egm_journal_head", "egm_journal_sequence", "shooter_keeps", "winning_count", "x_cents"),
-    *("is_resent_on_repeat", "on_change", "rtp_of_all_staked", "use_attribute_docstrings"),
+    *("is_resent_on_repeat", "rtp_of_all_staked", "use_attribute_docstrings"),
 }
 
 
